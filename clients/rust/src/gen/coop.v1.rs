@@ -90,7 +90,7 @@ pub struct GetHealthRequest {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetHealthResponse {
-    /// `starting`, `running`, `restarting` or `exited`.
+    /// `starting` (also while the child is replaced), `running` or `exited`.
     #[prost(string, tag="1")]
     pub status: ::prost::alloc::string::String,
     #[prost(int32, optional, tag="2")]
@@ -270,7 +270,7 @@ pub struct GetStatusRequest {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetStatusResponse {
-    /// Of the process: `starting`, `running`, `restarting` or `exited`.
+    /// Of the process: `starting` (also while it is replaced), `running` or `exited`.
     #[prost(string, tag="1")]
     pub state: ::prost::alloc::string::String,
     #[prost(int32, optional, tag="2")]
@@ -296,8 +296,8 @@ pub struct GetStatusResponse {
     pub cwd: ::prost::alloc::string::String,
     #[prost(string, repeated, tag="12")]
     pub command: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    #[prost(map="string, string", tag="13")]
-    pub labels: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    #[prost(btree_map="string, string", tag="13")]
+    pub labels: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     /// Unset until there was any.
     #[prost(uint64, optional, tag="14")]
     pub last_output_epoch_ms: ::core::option::Option<u64>,
@@ -1065,8 +1065,8 @@ pub struct StopConfig {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StopSchema {
-    #[prost(map="string, message", tag="1")]
-    pub fields: ::std::collections::HashMap<::prost::alloc::string::String, StopField>,
+    #[prost(btree_map="string, message", tag="1")]
+    pub fields: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, StopField>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StopField {
@@ -1075,8 +1075,8 @@ pub struct StopField {
     #[prost(string, repeated, tag="2")]
     pub r#enum: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// What each enum value means.
-    #[prost(map="string, string", tag="3")]
-    pub descriptions: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    #[prost(btree_map="string, string", tag="3")]
+    pub descriptions: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     #[prost(string, optional, tag="4")]
     pub description: ::core::option::Option<::prost::alloc::string::String>,
 }
@@ -1105,8 +1105,8 @@ pub struct StartConfig {
     #[prost(string, repeated, tag="2")]
     pub shell: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Overrides by what started the session: `startup`, `resume`, `clear` or `compact`.
-    #[prost(map="string, message", tag="3")]
-    pub event: ::std::collections::HashMap<::prost::alloc::string::String, StartInjection>,
+    #[prost(btree_map="string, message", tag="3")]
+    pub event: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, StartInjection>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StartInjection {
@@ -1273,10 +1273,10 @@ pub struct RestartSessionResponse {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SwitchSessionRequest {
     /// Variables for the next child; `extra_env` wins where both name one.
-    #[prost(map="string, string", tag="1")]
-    pub credentials: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
-    #[prost(map="string, string", tag="2")]
-    pub extra_env: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    #[prost(btree_map="string, string", tag="1")]
+    pub credentials: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    #[prost(btree_map="string, string", tag="2")]
+    pub extra_env: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     /// Does not wait for the agent to be idle, nor for the child's grace.
     #[prost(bool, tag="3")]
     pub force: bool,
@@ -1308,8 +1308,8 @@ pub struct GetEnvResponse {
     #[prost(string, tag="2")]
     pub value: ::prost::alloc::string::String,
     /// Filled when all were asked for.
-    #[prost(map="string, string", tag="3")]
-    pub vars: ::std::collections::HashMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    #[prost(btree_map="string, string", tag="3")]
+    pub vars: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PutEnvRequest {

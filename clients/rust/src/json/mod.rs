@@ -1,0 +1,320 @@
+//! The JSON of `coop.v1`, as coop's HTTP and WebSocket speak it: proto field names, 64-bit
+//! integers as numbers, bytes as base64, every field printed, `null` read as absent.
+//!
+//! The generated file lists each message's fields with their [`kind`]s; this module turns such a
+//! list into `Serialize` and `Deserialize`. It knows no message and no RPC by name.
+
+pub mod kind;
+mod object;
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+
+pub use crate::serde_impls::codec;
+
+/// A message whose fields the generator has listed.
+pub trait Message: prost::Message + Default + 'static {
+    /// The names of all fields; members of a oneof count as fields.
+    const FIELDS: &'static [&'static str];
+
+    /// Writes every field in the order of declaration.
+    fn write<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error>;
+
+    /// Reads the value of one of [`FIELDS`](Self::FIELDS) into its place.
+    fn read<'de, M: MapAccess<'de>>(
+        &mut self,
+        field: &'static str,
+        value: &mut M,
+    ) -> Result<(), M::Error>;
+}
+
+/// Implements [`Message`], `Serialize` and `Deserialize` from a list of slots.
+///
+/// A slot is `one` (a default where JSON says nothing), `optional` (`null` where unset) or
+/// `oneof` (one JSON field per member, of which only the set one is printed).
+macro_rules! message {
+    ($message:ident { $(
+        $slot:ident: $mode:ident [ $($name:literal $($member:path)?: $kind:ty),+ ],
+    )* }) => {
+        impl $crate::json::Message for $crate::v1::$message {
+            const FIELDS: &'static [&'static str] = &[$($($name),+),*];
+
+            fn write<M: serde::ser::SerializeMap>(&self, out: &mut M) -> Result<(), M::Error> {
+                $($crate::json::write_slot!(
+                    $mode, self.$slot, out, $($name $($member)?: $kind),+
+                );)*
+                let _ = out;
+                Ok(())
+            }
+
+            fn read<'de, M: serde::de::MapAccess<'de>>(
+                &mut self,
+                field: &'static str,
+                value: &mut M,
+            ) -> Result<(), M::Error> {
+                match field {
+                    $($($name => $crate::json::read_slot!(
+                        $mode, self.$slot, value, $($member)?: $kind
+                    ),)+)*
+                    _ => $crate::json::ignore(value)?,
+                }
+                Ok(())
+            }
+        }
+
+        impl serde::Serialize for $crate::v1::$message {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                $crate::json::serialize(self, out)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $crate::v1::$message {
+            fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+                let mut message = Self::default();
+                $crate::json::merge(&mut message, input)?;
+                Ok(message)
+            }
+        }
+    };
+}
+
+macro_rules! write_slot {
+    (one, $slot:expr, $out:ident, $name:literal: $kind:ty) => {
+        $crate::json::kind::put::<$kind, _>($out, $name, &$slot)?
+    };
+    (optional, $slot:expr, $out:ident, $name:literal: $kind:ty) => {
+        $crate::json::kind::put_optional::<$kind, _>($out, $name, $slot.as_ref())?
+    };
+    (oneof, $slot:expr, $out:ident, $($name:literal $member:path: $kind:ty),+) => {
+        match &$slot {
+            None => {}
+            $(Some($member(value)) => $crate::json::kind::put::<$kind, _>($out, $name, value)?,)+
+        }
+    };
+}
+
+macro_rules! read_slot {
+    (one, $slot:expr, $value:ident, : $kind:ty) => {
+        $slot = $crate::json::kind::get::<$kind, _>($value)?.unwrap_or_default()
+    };
+    (optional, $slot:expr, $value:ident, : $kind:ty) => {
+        $slot = $crate::json::kind::get::<$kind, _>($value)?
+    };
+    (oneof, $slot:expr, $value:ident, $member:path: $kind:ty) => {
+        if let Some(value) = $crate::json::kind::get::<$kind, _>($value)? {
+            $crate::json::set_member(&mut $slot, $member(value))?
+        }
+    };
+}
+
+pub(crate) use {message, read_slot, write_slot};
+
+/// Why a text is not the JSON of a message: names the field and what was expected there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self(tidy(error.to_string()))
+    }
+}
+
+/// The message as JSON text.
+pub fn to_vec<M: Message>(message: &M) -> Vec<u8> {
+    serde_json::to_vec(&Whole(message)).expect("keys are strings and no field refuses to print")
+}
+
+/// The message as a JSON object.
+pub fn to_value<M: Message>(message: &M) -> serde_json::Value {
+    serde_json::to_value(Whole(message)).expect("keys are strings and no field refuses to print")
+}
+
+/// Reads a message; what the text does not mention stays at its default.
+pub fn from_slice<M: Message>(text: &[u8]) -> Result<M, Error> {
+    let mut message = M::default();
+    merge_slice(&mut message, None, text)?;
+    Ok(message)
+}
+
+/// Reads a message from an object that was parsed before.
+pub fn from_value<M: Message>(value: serde_json::Value) -> Result<M, Error> {
+    let mut message = M::default();
+    merge(&mut message, value)?;
+    Ok(message)
+}
+
+/// Reads JSON text into a message, or into one field of it, and leaves the other fields alone.
+pub fn merge_slice<M: Message>(
+    message: &mut M,
+    field: Option<&'static str>,
+    text: &[u8],
+) -> Result<(), Error> {
+    let text = std::str::from_utf8(text)
+        .map_err(|error| Error(format!("not UTF-8 after byte {}", error.valid_up_to())))?;
+    let mut input = serde_json::Deserializer::from_str(text);
+    match field {
+        None => merge(message, &mut input)?,
+        Some(field) => merge_field(message, field, &mut input)?,
+    }
+    Ok(input.end()?)
+}
+
+/// Reads an object's fields into a message and leaves those it does not mention alone.
+pub fn merge<'de, M: Message, D: Deserializer<'de>>(
+    message: &mut M,
+    input: D,
+) -> Result<(), D::Error> {
+    input.deserialize_map(Fields(message))
+}
+
+/// Reads one value into one field of a message. A name that is no field reads nothing.
+pub fn merge_field<'de, M: Message, D: Deserializer<'de>>(
+    message: &mut M,
+    field: &'static str,
+    input: D,
+) -> Result<(), D::Error> {
+    let mut value = Single(Some(input));
+    message.read(field, &mut value).map_err(|error| within(field, error))
+}
+
+/// Both directions between JSON text and protobuf bytes, for a message known only by its name.
+#[derive(Clone, Copy)]
+pub struct Codec {
+    pub to_json: fn(&[u8]) -> Result<serde_json::Value, prost::DecodeError>,
+    pub to_protobuf: fn(&[u8]) -> Result<Vec<u8>, Error>,
+}
+
+impl Codec {
+    pub(crate) fn of<M: Message>() -> Self {
+        Self {
+            to_json: |bytes| M::decode(bytes).map(|message| to_value(&message)),
+            to_protobuf: |text| from_slice::<M>(text).map(|message| message.encode_to_vec()),
+        }
+    }
+}
+
+pub(crate) fn serialize<M: Message, S: serde::Serializer>(
+    message: &M,
+    out: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = out.serialize_map(None)?;
+    message.write(&mut map)?;
+    map.end()
+}
+
+pub(crate) fn ignore<'de, M: MapAccess<'de>>(value: &mut M) -> Result<(), M::Error> {
+    value.next_value::<IgnoredAny>().map(drop)
+}
+
+pub(crate) fn set_member<T, E: serde::de::Error>(slot: &mut Option<T>, member: T) -> Result<(), E> {
+    match slot.replace(member) {
+        None => Ok(()),
+        Some(_) => Err(E::custom("another member of the same oneof is given too")),
+    }
+}
+
+struct Whole<'a, M>(&'a M);
+
+impl<M: Message> serde::Serialize for Whole<'_, M> {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        serialize(self.0, out)
+    }
+}
+
+/// Reads an object into a message, each field at most once.
+struct Fields<'a, M>(&'a mut M);
+
+impl<'de, M: Message> Visitor<'de> for Fields<'_, M> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = Vec::new();
+        while let Some(name) = map.next_key_seed(Name(M::FIELDS))? {
+            let Some(name) = name else {
+                ignore(&mut map)?;
+                continue;
+            };
+            if seen.contains(&name) {
+                return Err(within(name, A::Error::custom("given twice")));
+            }
+            seen.push(name);
+            self.0.read(name, &mut map).map_err(|error| within(name, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds a key among the field names without keeping its text.
+struct Name(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<&'static str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Self::Value, D::Error> {
+        input.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().find(|name| **name == text).copied())
+    }
+}
+
+/// The value side of an object whose only key is known already.
+struct Single<D>(Option<D>);
+
+impl<'de, D: Deserializer<'de>> MapAccess<'de> for Single<D> {
+    type Error = D::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, D::Error> {
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, D::Error> {
+        match self.0.take() {
+            Some(input) => seed.deserialize(input),
+            None => Err(D::Error::custom("expected one value")),
+        }
+    }
+}
+
+/// Puts a step of the path before an error, so that the outermost text reads
+/// `field answers[1].option: expected an integer`.
+pub(crate) fn within<E: serde::de::Error>(step: impl fmt::Display, error: E) -> E {
+    let text = error.to_string();
+    match text.strip_prefix("field ") {
+        Some(inner) if inner.starts_with('[') => E::custom(format_args!("field {step}{inner}")),
+        Some(inner) => E::custom(format_args!("field {step}.{inner}")),
+        None => E::custom(format_args!("field {step}: {}", tidy(text))),
+    }
+}
+
+/// Drops serde's echo of what stood there: it may be megabytes of a caller's secret.
+fn tidy(text: String) -> String {
+    let echoes = text.starts_with("invalid type: ") || text.starts_with("invalid value: ");
+    match text.rfind(", expected ") {
+        Some(at) if echoes => text[at + 2..].to_owned(),
+        _ => text,
+    }
+}

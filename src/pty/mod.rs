@@ -1,0 +1,19 @@
+//! The child's side of the world: a program on a pseudo terminal, its bytes, its signals, its death and its descendants.
+//! Nothing in here knows what the bytes mean, who asked for them, or that a network exists.
+
+mod child;
+mod master;
+mod process;
+mod signal;
+mod spawn;
+mod terminate;
+
+#[cfg(test)]
+mod tests;
+
+pub use child::{Child, Exit, Reaper};
+pub use master::{Control, Reader, WindowSize, Writer};
+pub use rustix::process::Pid;
+pub use signal::{Signal, SignalError, UnknownSignal};
+pub use spawn::{Launch, LaunchError, Spawned};
+pub use terminate::Terminated;

@@ -1,0 +1,92 @@
+//! What a caller can ask of the session, each with the place its answer goes to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use super::event::{EventSeq, Generation, RestartReason, ShutdownReason};
+use super::lease::{Granted, LeaseId};
+use super::outbox::Answer;
+use super::recipe::Change;
+use crate::pty::Signal;
+use crate::term::{Key, LineNumber, Modes, Offset, Screen, ScreenSeq, Size};
+
+#[derive(Debug)]
+pub enum Command {
+    Type { typing: Typing, lease: Option<LeaseId>, answer: Answer<usize> },
+    Resize { size: Size, lease: Option<LeaseId>, answer: Answer<()> },
+    Signal { signal: Signal, answer: Answer<()> },
+    AcquireLease { shown: Option<LeaseId>, fresh: LeaseId, holder: String, ttl: Duration, answer: Answer<Granted> },
+    ReleaseLease { id: LeaseId, answer: Answer<bool> },
+    View { answer: Answer<View> },
+    Scrollback { page: PageRequest, answer: Answer<Page> },
+    Dump { answer: Answer<Dump> },
+    Replace { change: Change, reason: RestartReason, grace: Duration, answer: Answer<Replaced> },
+    GetEnv { answer: Answer<Arc<BTreeMap<String, String>>> },
+    PutEnv { key: String, value: String, answer: Answer<()> },
+    DeleteEnv { key: String, answer: Answer<()> },
+    Shutdown { reason: ShutdownReason, grace: Duration, answer: Answer<()> },
+}
+
+/// Something to be typed.
+#[derive(Debug)]
+pub enum Typing {
+    /// Text as a person would type or paste it.
+    Text { text: String, enter: bool },
+    Keys(Vec<Key>),
+    /// Bytes as they are.
+    Raw(Bytes),
+}
+
+/// The screen, and the event it was seen at.
+#[derive(Debug, Clone)]
+pub struct View {
+    pub screen: Arc<Screen>,
+    pub event_seq: EventSeq,
+}
+
+/// Which lines above the screen are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRequest {
+    pub start: PageStart,
+    pub ansi: bool,
+    pub limit_bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum PageStart {
+    Line(LineNumber),
+    Last(usize),
+    Oldest,
+}
+
+/// Lines above the screen, and the screen below them at the same moment.
+#[derive(Debug, Clone)]
+pub struct Page {
+    pub lines: Vec<String>,
+    pub first: LineNumber,
+    pub next: LineNumber,
+    pub total: LineNumber,
+    pub screen: Arc<Screen>,
+}
+
+/// Everything a terminal needs to go on from here.
+#[derive(Debug, Clone)]
+pub struct Dump {
+    pub bytes: Vec<u8>,
+    pub offset: Offset,
+    pub modes: Modes,
+    pub size: Size,
+    pub seq: ScreenSeq,
+    pub event_seq: EventSeq,
+    pub generation: Generation,
+}
+
+/// The child that took the place of the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replaced {
+    pub generation: Generation,
+    pub pid: i32,
+    pub offset: Offset,
+}

@@ -1,0 +1,245 @@
+//! The session's body: it waits for whatever comes next, lets the actor decide, and does what
+//! the actor says. No rule of the session stands here.
+
+use std::convert::Infallible;
+use std::future::pending;
+use std::io;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::actor::{Actor, DEFAULT_GRACE, Effect, Input, Settings};
+use super::clock::Now;
+use super::command::Command;
+use super::event::ShutdownReason;
+use super::handle::Session;
+use crate::error::{Code, Error};
+use crate::pty::{Child, Control, Exit, Launch, LaunchError, Reader, Reaper, WindowSize, Writer};
+
+/// Commands that may wait for the actor; callers beyond that wait in line.
+const COMMANDS: usize = 256;
+/// Reads of output that may wait for the actor; the child waits beyond that.
+const OUTPUT_CHUNKS: usize = 16;
+
+type Termination = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A running session.
+pub struct Shell {
+    actor: Actor,
+    commands: mpsc::Receiver<Command>,
+    reaper: Reaper,
+    child: Child,
+    /// Told the actor of the child's exit.
+    exit_told: bool,
+    io: Option<Io>,
+    termination: Option<Termination>,
+    hurry: CancellationToken,
+}
+
+/// The near end of the child's terminal.
+struct Io {
+    writer: Writer,
+    control: Control,
+    output: Option<mpsc::Receiver<Bytes>>,
+    /// Reads as fast as the actor takes it; ends with this.
+    _reader: JoinSet<()>,
+}
+
+/// Starts the first child. Whoever holds the handle can talk to the session; it lives while
+/// [`Shell::run`] does.
+pub fn start(settings: Settings, epoch_ms: u64, reaper: Reaper) -> Result<(Session, Shell), LaunchError> {
+    let now = Now::read();
+    let mut actor = Actor::new(now, settings);
+    let (child, io) = launch(&actor.first_launch(), reaper)?;
+    actor.handle(now, Input::Started { pid: child.pid().as_raw_pid() });
+    let (sender, commands) = mpsc::channel(COMMANDS);
+    let session = Session::new(sender, actor.shared(), epoch_ms);
+    let shell = Shell {
+        actor,
+        commands,
+        reaper,
+        child,
+        exit_told: false,
+        io: Some(io),
+        termination: None,
+        hurry: CancellationToken::new(),
+    };
+    Ok((session, shell))
+}
+
+fn launch(launch: &Launch, reaper: Reaper) -> Result<(Child, Io), LaunchError> {
+    let spawned = launch.spawn(&reaper)?;
+    let (sender, output) = mpsc::channel(OUTPUT_CHUNKS);
+    let mut reading = JoinSet::new();
+    reading.spawn(forward(spawned.reader, sender));
+    let io = Io { writer: spawned.writer, control: spawned.control, output: Some(output), _reader: reading };
+    Ok((spawned.child, io))
+}
+
+async fn forward(mut reader: Reader, output: mpsc::Sender<Bytes>) {
+    loop {
+        match reader.read().await {
+            Ok(Some(bytes)) => {
+                if output.send(bytes).await.is_err() {
+                    return;
+                }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, "reading the terminal failed");
+                return;
+            }
+        }
+    }
+}
+
+impl Shell {
+    /// Lives until the session is over; answers how its child ended.
+    pub async fn run(mut self) -> Exit {
+        loop {
+            let input = self.next_input().await;
+            let mut effects = self.actor.handle(Now::read(), input);
+            while !effects.is_empty() {
+                let mut follow_ups = Vec::new();
+                for effect in effects {
+                    match self.perform(effect) {
+                        Done::Quietly => {}
+                        Done::With(input) => follow_ups.extend(self.actor.handle(Now::read(), input)),
+                        Done::Finished(exit) => return exit,
+                    }
+                }
+                effects = follow_ups;
+            }
+        }
+    }
+
+    async fn next_input(&mut self) -> Input {
+        let deadline = self.actor.deadline();
+        let (writer, output) = match &mut self.io {
+            Some(io) => (Some(&mut io.writer), io.output.as_mut()),
+            None => (None, None),
+        };
+        tokio::select! {
+            command = self.commands.recv() => Input::Command(command.unwrap_or_else(nobody_is_left)),
+            exit = self.child.wait(), if !self.exit_told => {
+                self.exit_told = true;
+                Input::ChildExited(exit)
+            }
+            () = finished(&mut self.termination) => Input::TreeGone,
+            written = write(writer, self.actor.next_write()) => match written {
+                Ok(count) => Input::Wrote(count),
+                Err(error) => {
+                    tracing::debug!(%error, "the terminal took no input");
+                    Input::WriteFailed
+                }
+            },
+            chunk = receive(output) => match chunk {
+                Some(bytes) => Input::Output(bytes),
+                None => {
+                    if let Some(io) = &mut self.io {
+                        io.output = None;
+                    }
+                    Input::OutputEnded
+                }
+            },
+            () = until(deadline) => Input::Tick,
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) -> Done {
+        match effect {
+            Effect::Resize(size) => {
+                if let Some(io) = &self.io {
+                    let size = WindowSize { cols: size.cols(), rows: size.rows() };
+                    if let Err(error) = io.control.resize(size) {
+                        tracing::warn!(%error, "the terminal did not take its new size");
+                    }
+                }
+            }
+            Effect::Signal { signal, answer } => {
+                let control = self.io.as_ref().map(|io| &io.control);
+                let sent = match control {
+                    Some(control) => self.child.signal_foreground(control, signal),
+                    None => self.child.signal(signal),
+                };
+                // The caller may have gone; the signal went out all the same.
+                drop(answer.send(sent.map_err(|error| Error::new(Code::Exited, error.to_string()))));
+            }
+            Effect::Terminate { grace } => {
+                self.hurry = CancellationToken::new();
+                let (child, hurry) = (self.child.clone(), self.hurry.clone());
+                self.termination = Some(Box::pin(async move {
+                    match child.terminate(grace, hurry.cancelled()).await {
+                        Ok(ended) if ended.survivors.is_empty() => {}
+                        Ok(ended) => tracing::error!(survivors = ?ended.survivors, "processes could not be ended"),
+                        Err(error) => tracing::error!(%error, "the child's processes could not be found"),
+                    }
+                }));
+            }
+            Effect::Hurry => self.hurry.cancel(),
+            Effect::CloseTerminal => self.io = None,
+            Effect::Start(recipe) => {
+                return Done::With(match launch(&recipe, self.reaper) {
+                    Ok((child, io)) => {
+                        let pid = child.pid().as_raw_pid();
+                        (self.child, self.io, self.exit_told) = (child, Some(io), false);
+                        Input::Started { pid }
+                    }
+                    Err(error) => Input::StartFailed(error),
+                });
+            }
+            Effect::Finish(exit) => return Done::Finished(exit),
+        }
+        Done::Quietly
+    }
+}
+
+/// How an effect went.
+enum Done {
+    Quietly,
+    With(Input),
+    Finished(Exit),
+}
+
+/// Nobody can ask for anything any more, so the session has no purpose.
+fn nobody_is_left() -> Command {
+    let (answer, _) = tokio::sync::oneshot::channel();
+    Command::Shutdown { reason: ShutdownReason::Signal, grace: DEFAULT_GRACE, answer }
+}
+
+async fn write(writer: Option<&mut Writer>, bytes: Option<&[u8]>) -> io::Result<usize> {
+    match (writer, bytes) {
+        (Some(writer), Some(bytes)) => writer.write(bytes).await,
+        (None, _) | (_, None) => never().await,
+    }
+}
+
+async fn receive(output: Option<&mut mpsc::Receiver<Bytes>>) -> Option<Bytes> {
+    match output {
+        Some(output) => output.recv().await,
+        None => never().await,
+    }
+}
+
+async fn finished(termination: &mut Option<Termination>) {
+    match termination {
+        Some(running) => running.await,
+        None => never().await,
+    }
+    *termination = None;
+}
+
+async fn until(deadline: Option<std::time::Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(Instant::from_std(deadline)).await,
+        None => never().await,
+    }
+}
+
+async fn never<T>() -> T {
+    match pending::<Infallible>().await {}
+}

@@ -1,0 +1,75 @@
+//! What the session last said of itself: one value, swapped whole, read without a lock.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::event::{EventSeq, Generation};
+use super::recipe::Recipe;
+use crate::driver::agent::AgentState;
+use crate::pty::Exit;
+use crate::term::{ScreenSeq, Size};
+
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pub process: Process,
+    pub generation: Generation,
+    pub size: Size,
+    pub recipe: Arc<Recipe>,
+    pub screen_seq: ScreenSeq,
+    pub event_seq: EventSeq,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    pub last_output_epoch_ms: Option<u64>,
+    pub last_input_epoch_ms: Option<u64>,
+    pub agent: Agent,
+}
+
+/// The child, as a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Process {
+    /// Not up yet, or being replaced.
+    Starting,
+    Running { pid: i32 },
+    Exited(Exit),
+}
+
+impl Process {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running { .. } => "running",
+            Self::Exited(_) => "exited",
+        }
+    }
+
+    pub fn pid(self) -> Option<i32> {
+        match self {
+            Self::Running { pid } => Some(pid),
+            Self::Starting | Self::Exited(_) => None,
+        }
+    }
+
+    pub fn exit(self) -> Option<Exit> {
+        match self {
+            Self::Exited(exit) => Some(exit),
+            Self::Starting | Self::Running { .. } => None,
+        }
+    }
+}
+
+/// The agent in the child, as far as anybody can tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agent {
+    pub state: AgentState,
+    pub cause: &'static str,
+    pub since: EventSeq,
+    pub since_epoch_ms: u64,
+    pub since_steady: Instant,
+}
+
+impl Snapshot {
+    /// The child is alive and its agent has left `starting`.
+    pub fn ready(&self) -> bool {
+        matches!(self.process, Process::Running { .. }) && self.agent.state != AgentState::Starting
+    }
+}

@@ -1,0 +1,227 @@
+//! The one writer: a bounded queue in which no two writes ever mix.
+//!
+//! Pure: the shell asks for the next bytes and tells how many the kernel took. Answers to
+//! terminal queries slip in between two writes, never inside one.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use super::clock::Now;
+use super::outbox::{Answer, Outbox};
+use crate::error::{Code, Error};
+
+/// How long the terminal may take nothing before a write is given up.
+pub const STALL: Duration = Duration::from_secs(5);
+/// How much may wait behind other writes. An empty queue takes any one write.
+pub const QUEUE_LIMIT: usize = 1 << 20;
+/// How many bytes of query replies may wait; a child that asks and never reads gets no more.
+const REPLY_LIMIT: usize = 64 << 10;
+
+#[derive(Debug)]
+struct Job {
+    rest: Bytes,
+    written: usize,
+    queued: Instant,
+    answer: Answer<usize>,
+}
+
+/// The queue of writes to one terminal.
+#[derive(Debug, Default)]
+pub struct Typist {
+    jobs: VecDeque<Job>,
+    queued_bytes: usize,
+    replies: BytesMut,
+    last_progress: Option<Instant>,
+}
+
+impl Typist {
+    /// Queues a write, or refuses it because too much waits already.
+    pub fn submit(&mut self, now: Now, bytes: Bytes, answer: Answer<usize>, outbox: &mut Outbox) {
+        if !self.jobs.is_empty() && self.queued_bytes + bytes.len() > QUEUE_LIMIT {
+            let message = "the child is not reading its input and the queue is full; try again later";
+            outbox.answer(answer, Err(Error::new(Code::WriterBusy, message).with("bytes_written", 0)));
+            return;
+        }
+        if bytes.is_empty() {
+            outbox.answer(answer, Ok(0));
+            return;
+        }
+        self.queued_bytes += bytes.len();
+        self.jobs.push_back(Job { rest: bytes, written: 0, queued: now.steady, answer });
+    }
+
+    /// Queues the terminal's own answer to a query of the program.
+    pub fn answer_query(&mut self, bytes: &[u8]) {
+        if self.replies.len() + bytes.len() <= REPLY_LIMIT {
+            self.replies.extend_from_slice(bytes);
+        }
+    }
+
+    /// The bytes to write next.
+    pub fn next(&self) -> Option<&[u8]> {
+        match self.jobs.front() {
+            Some(job) if job.written > 0 || self.replies.is_empty() => Some(&job.rest),
+            Some(_) | None => (!self.replies.is_empty()).then_some(&self.replies),
+        }
+    }
+
+    /// The kernel took `count` of the bytes that [`next`](Self::next) showed.
+    pub fn wrote(&mut self, now: Now, count: usize, outbox: &mut Outbox) {
+        self.last_progress = Some(now.steady);
+        match self.jobs.front_mut() {
+            Some(job) if job.written > 0 || self.replies.is_empty() => {
+                let count = count.min(job.rest.len());
+                job.rest.advance(count);
+                job.written += count;
+                self.queued_bytes -= count;
+                if job.rest.is_empty()
+                    && let Some(job) = self.jobs.pop_front()
+                {
+                    outbox.answer(job.answer, Ok(job.written));
+                }
+            }
+            Some(_) | None => self.replies.advance(count.min(self.replies.len())),
+        }
+    }
+
+    /// When the oldest write will have waited too long.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.jobs.front().map(|job| self.stalls_at(job))
+    }
+
+    /// Gives up the writes that have seen no progress for [`STALL`].
+    pub fn give_up_stalled(&mut self, now: Now, outbox: &mut Outbox) {
+        while let Some(job) = self.jobs.front()
+            && self.stalls_at(job) <= now.steady
+        {
+            let message = "the child has read nothing for 5 s; the rest was dropped";
+            let error = Error::new(Code::WriterBusy, message);
+            self.drop_front(|written| error.with("bytes_written", written), outbox);
+        }
+    }
+
+    /// Answers every waiting write with the same error: the child is gone.
+    pub fn fail_all(&mut self, error: &Error, outbox: &mut Outbox) {
+        while !self.jobs.is_empty() {
+            self.drop_front(|written| error.clone().with("bytes_written", written), outbox);
+        }
+        self.replies.clear();
+    }
+
+    fn drop_front(&mut self, error: impl FnOnce(usize) -> Error, outbox: &mut Outbox) {
+        if let Some(job) = self.jobs.pop_front() {
+            self.queued_bytes -= job.rest.len();
+            outbox.answer(job.answer, Err(error(job.written)));
+        }
+    }
+
+    fn stalls_at(&self, job: &Job) -> Instant {
+        self.last_progress.map_or(job.queued, |progress| progress.max(job.queued)) + STALL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    type Waiting = oneshot::Receiver<Result<usize, Error>>;
+
+    /// A typist whose answers go out at once.
+    #[derive(Default)]
+    struct Desk {
+        typist: Typist,
+        outbox: Outbox,
+    }
+
+    impl Desk {
+        fn submit(&mut self, now: Now, bytes: &'static [u8]) -> Waiting {
+            let (answer, waiting) = oneshot::channel();
+            self.typist.submit(now, Bytes::from_static(bytes), answer, &mut self.outbox);
+            self.outbox.send_all();
+            waiting
+        }
+
+        fn wrote(&mut self, now: Now, count: usize) {
+            self.typist.wrote(now, count, &mut self.outbox);
+            self.outbox.send_all();
+        }
+
+        fn give_up(&mut self, now: Now) {
+            self.typist.give_up_stalled(now, &mut self.outbox);
+            self.outbox.send_all();
+        }
+    }
+
+    #[test]
+    fn writes_go_out_in_order_and_report_their_length() {
+        let (mut desk, now) = (Desk::default(), Now::read());
+        let mut first = desk.submit(now, b"hello");
+        let mut second = desk.submit(now, b"x");
+        assert_eq!(desk.typist.next(), Some(&b"hello"[..]));
+        desk.wrote(now, 2);
+        assert_eq!(desk.typist.next(), Some(&b"llo"[..]));
+        assert!(first.try_recv().is_err());
+        desk.wrote(now, 3);
+        assert_eq!(first.try_recv().unwrap(), Ok(5));
+        desk.wrote(now, 1);
+        assert_eq!(second.try_recv().unwrap(), Ok(1));
+        assert_eq!(desk.typist.next(), None);
+    }
+
+    #[test]
+    fn a_query_reply_never_lands_inside_a_write() {
+        let (mut desk, now) = (Desk::default(), Now::read());
+        let _first = desk.submit(now, b"ab");
+        let _second = desk.submit(now, b"cd");
+        desk.wrote(now, 1);
+        desk.typist.answer_query(b"\x1b[1;1R");
+        assert_eq!(desk.typist.next(), Some(&b"b"[..]));
+        desk.wrote(now, 1);
+        assert_eq!(desk.typist.next(), Some(&b"\x1b[1;1R"[..]));
+        desk.wrote(now, 3);
+        assert_eq!(desk.typist.next(), Some(&b";1R"[..]));
+        desk.wrote(now, 3);
+        assert_eq!(desk.typist.next(), Some(&b"cd"[..]));
+    }
+
+    #[test]
+    fn a_stalled_child_gives_back_pressure() {
+        let (mut desk, start) = (Desk::default(), Now::read());
+        let mut stuck = desk.submit(start, b"abc");
+        desk.wrote(start.after(Duration::from_secs(1)), 1);
+        let mut behind = desk.submit(start.after(Duration::from_secs(3)), b"d");
+        desk.give_up(start.after(Duration::from_secs(5)));
+        assert!(stuck.try_recv().is_err(), "progress was one second in");
+        assert_eq!(desk.typist.deadline(), Some(start.after(Duration::from_secs(6)).steady));
+        desk.give_up(start.after(Duration::from_secs(6)));
+        let error = stuck.try_recv().unwrap().unwrap_err();
+        assert_eq!((error.code, &error.metadata[0].1[..]), (Code::WriterBusy, "1"));
+        assert!(behind.try_recv().is_err(), "it has only waited three seconds");
+        desk.give_up(start.after(Duration::from_secs(8)));
+        assert!(behind.try_recv().unwrap().is_err());
+    }
+
+    #[test]
+    fn the_queue_is_bounded_but_an_empty_one_takes_anything() {
+        static BIG: [u8; QUEUE_LIMIT + 1] = [b'x'; QUEUE_LIMIT + 1];
+        let (mut desk, now) = (Desk::default(), Now::read());
+        let mut big = desk.submit(now, &BIG);
+        assert!(big.try_recv().is_err(), "accepted, still waiting");
+        let mut refused = desk.submit(now, b"more");
+        assert_eq!(refused.try_recv().unwrap().unwrap_err().code, Code::WriterBusy);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_a_later_child() {
+        let (mut desk, now) = (Desk::default(), Now::read());
+        let mut waiting = desk.submit(now, b"rm -rf");
+        desk.typist.answer_query(b"reply");
+        desk.typist.fail_all(&Error::exited(), &mut desk.outbox);
+        desk.outbox.send_all();
+        assert_eq!(waiting.try_recv().unwrap().unwrap_err().code, Code::Exited);
+        assert_eq!(desk.typist.next(), None);
+    }
+}

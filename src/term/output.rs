@@ -1,0 +1,362 @@
+//! The raw output as a ring of segments with absolute offsets, read by any number of cursors.
+//! It knows bytes and offsets; a reader never makes the writer or another reader wait.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::watch;
+
+/// Small pushes are merged into the last segment up to this size, so that a million echoed bytes
+/// are not a million segments.
+const MERGE_LIMIT: usize = 4096;
+
+/// A position in everything the children of this session ever wrote; never reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Offset(pub u64);
+
+/// How far the output has come, and whether there will be more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Head {
+    Live(Offset),
+    /// The child is gone and its output complete.
+    Ended(Offset),
+}
+
+impl Head {
+    pub fn offset(self) -> Offset {
+        match self {
+            Self::Live(offset) | Self::Ended(offset) => offset,
+        }
+    }
+}
+
+/// Bytes that were read, and where they really start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    pub data: Bytes,
+    pub offset: Offset,
+    /// The bytes between the offset asked for and the oldest that are still kept.
+    pub skipped: u64,
+}
+
+impl Slice {
+    /// Where to read on.
+    pub fn next(&self) -> Offset {
+        Offset(self.offset.0 + self.data.len() as u64)
+    }
+}
+
+/// The output log; clones share it.
+#[derive(Debug, Clone)]
+pub struct OutputLog {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    ring: Mutex<Ring>,
+    head: watch::Sender<Head>,
+}
+
+/// The segments are immutable: a reader's clone stays what it was, and costs no copy.
+#[derive(Debug)]
+struct Ring {
+    segments: VecDeque<Segment>,
+    head: u64,
+    kept: usize,
+    capacity: usize,
+}
+
+#[derive(Debug)]
+struct Segment {
+    offset: u64,
+    data: Bytes,
+}
+
+impl OutputLog {
+    /// A log that keeps the last `capacity` bytes.
+    pub fn new(capacity: usize) -> Self {
+        let ring = Ring { segments: VecDeque::new(), head: 0, kept: 0, capacity };
+        let (head, _) = watch::channel(Head::Live(Offset(0)));
+        Self { shared: Arc::new(Shared { ring: Mutex::new(ring), head }) }
+    }
+
+    /// Appends output. It is copied, so that nothing larger than the bytes themselves is kept.
+    pub fn push(&self, data: &[u8]) {
+        if data.is_empty() {
+            return;
+        }
+        let mut ring = self.ring();
+        ring.push(data);
+        let head = Offset(ring.head);
+        // Published under the lock: a reader that sees the head also finds the bytes.
+        self.shared.head.send_modify(|state| match state {
+            Head::Live(offset) | Head::Ended(offset) => *offset = head,
+        });
+    }
+
+    /// Says that no more output comes: readers end once they have read everything.
+    pub fn close(&self) {
+        self.shared.head.send_modify(|state| *state = Head::Ended(state.offset()));
+    }
+
+    /// Says that another child writes from here on. Offsets continue.
+    pub fn reopen(&self) {
+        self.shared.head.send_modify(|state| *state = Head::Live(state.offset()));
+    }
+
+    /// The offset of the oldest byte that is kept.
+    pub fn oldest(&self) -> Offset {
+        Offset(self.ring().oldest())
+    }
+
+    /// The offset that the next byte will get: the number of all bytes ever written.
+    pub fn head(&self) -> Head {
+        *self.shared.head.borrow()
+    }
+
+    /// Up to `limit` bytes from `offset` on, out of one segment and without a copy. Empty at the
+    /// head; an offset beyond the head reads as the head.
+    pub fn read(&self, offset: Offset, limit: usize) -> Slice {
+        self.ring().read(offset.0, limit)
+    }
+
+    /// Up to `limit` bytes from `offset` on, out of as many segments as it takes.
+    pub fn read_joined(&self, offset: Offset, limit: usize) -> Slice {
+        let ring = self.ring();
+        let first = ring.read(offset.0, limit);
+        if first.data.len() == limit || first.next().0 == ring.head {
+            return first;
+        }
+        let mut joined = Vec::with_capacity(limit.min(ring.kept));
+        joined.extend_from_slice(&first.data);
+        while joined.len() < limit {
+            let more = ring.read(first.offset.0 + joined.len() as u64, limit - joined.len());
+            if more.data.is_empty() {
+                break;
+            }
+            joined.extend_from_slice(&more.data);
+        }
+        Slice { data: Bytes::from(joined), ..first }
+    }
+
+    /// A cursor that reads from `offset` on.
+    pub fn reader(&self, offset: Offset) -> OutputReader {
+        OutputReader { log: self.clone(), head: self.shared.head.subscribe(), offset }
+    }
+
+    /// Tells of every change of the head; for those who wait on other things too.
+    pub fn subscribe(&self) -> watch::Receiver<Head> {
+        self.shared.head.subscribe()
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        // No operation on the ring can leave it half changed, so a panic elsewhere while the lock
+        // was held does no harm.
+        self.shared.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ring {
+    fn oldest(&self) -> u64 {
+        self.segments.front().map_or(self.head, |segment| segment.offset)
+    }
+
+    fn push(&mut self, data: &[u8]) {
+        self.head += data.len() as u64;
+        self.kept += data.len();
+        match self.segments.back_mut() {
+            Some(last) if last.data.len() + data.len() <= MERGE_LIMIT => {
+                last.data = Bytes::from([&last.data, data].concat());
+            }
+            Some(_) | None => {
+                let offset = self.head - data.len() as u64;
+                self.segments.push_back(Segment { offset, data: Bytes::copy_from_slice(data) });
+            }
+        }
+        self.trim();
+    }
+
+    /// Drops what is too old. The last segment to be cut keeps its memory until it goes as a
+    /// whole, which bounds the memory by the capacity and one push.
+    fn trim(&mut self) {
+        while self.kept > self.capacity {
+            let excess = self.kept - self.capacity;
+            let Some(first) = self.segments.front_mut() else { return };
+            if first.data.len() <= excess {
+                self.kept -= first.data.len();
+                self.segments.pop_front();
+            } else {
+                first.data = first.data.slice(excess..);
+                first.offset += excess as u64;
+                self.kept -= excess;
+            }
+        }
+    }
+
+    fn read(&self, asked: u64, limit: usize) -> Slice {
+        let offset = asked.clamp(self.oldest(), self.head);
+        let skipped = offset.saturating_sub(asked);
+        let index = self.segments.partition_point(|segment| segment.offset <= offset);
+        let data = index.checked_sub(1).and_then(|index| self.segments.get(index)).map_or_else(Bytes::new, |segment| {
+            let start = usize::try_from(offset - segment.offset).unwrap_or(usize::MAX).min(segment.data.len());
+            let end = start.saturating_add(limit).min(segment.data.len());
+            segment.data.slice(start..end)
+        });
+        Slice { data, offset: Offset(offset), skipped }
+    }
+}
+
+/// One reader's cursor.
+#[derive(Debug)]
+pub struct OutputReader {
+    log: OutputLog,
+    head: watch::Receiver<Head>,
+    offset: Offset,
+}
+
+impl OutputReader {
+    /// The next bytes, at most `limit`; waits for them, and ends with the output. Cancelling the
+    /// wait loses nothing.
+    pub async fn next(&mut self, limit: usize) -> Option<Slice> {
+        loop {
+            // The head is looked at first: what comes after is then seen as a change.
+            let head = *self.head.borrow_and_update();
+            let slice = self.log.read(self.offset, limit.max(1));
+            if !slice.data.is_empty() || slice.skipped > 0 {
+                self.offset = slice.next();
+                return Some(slice);
+            }
+            match head {
+                Head::Ended(_) => return None,
+                Head::Live(_) => self.head.changed().await.ok()?,
+            }
+        }
+    }
+
+    pub fn offset(&self) -> Offset {
+        self.offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pushes_are_merged_and_large_ones_are_not() {
+        let log = OutputLog::new(1 << 20);
+        for _ in 0..100_000 {
+            log.push(b"x");
+        }
+        log.push(&[b'y'; 10_000]);
+        log.push(b"z");
+        let ring = log.ring();
+        assert_eq!(ring.segments.len(), 100_000_usize.div_ceil(MERGE_LIMIT) + 2);
+        assert_eq!((ring.head, ring.kept), (110_001, 110_001));
+    }
+
+    #[test]
+    fn the_ring_keeps_exactly_its_capacity() {
+        for capacity in [0, 1, 7, 4096, 10_000] {
+            let log = OutputLog::new(capacity);
+            let mut written = Vec::new();
+            for n in 0..500_usize {
+                let data: Vec<u8> = (0..n * 7 % 301).map(|i| (n + i) as u8).collect();
+                log.push(&data);
+                written.extend_from_slice(&data);
+                let kept = log.read_joined(Offset(0), usize::MAX);
+                let start = written.len().saturating_sub(capacity);
+                assert_eq!(kept.data, written[start..]);
+                assert_eq!((kept.offset.0, kept.skipped), (start as u64, start as u64));
+                assert_eq!(log.oldest().0, start as u64);
+                assert_eq!(log.head(), Head::Live(Offset(written.len() as u64)));
+            }
+            let memory: usize = log.ring().segments.iter().map(|segment| segment.data.len()).sum();
+            assert!(memory <= capacity);
+        }
+    }
+
+    #[test]
+    fn reading_is_bounded_and_says_where_it_is() {
+        let log = OutputLog::new(100);
+        log.push(b"hello world");
+        let slice = log.read(Offset(6), 3);
+        assert_eq!((&slice.data[..], slice.offset, slice.skipped, slice.next()), (&b"wor"[..], Offset(6), 0, Offset(9)));
+        let beyond = log.read(Offset(99), 3);
+        assert_eq!((beyond.data.len(), beyond.offset, beyond.skipped), (0, Offset(11), 0));
+        assert_eq!(log.read(Offset(0), 0).data.len(), 0);
+    }
+
+    #[test]
+    fn a_read_shares_the_segment() {
+        let log = OutputLog::new(1 << 20);
+        log.push(&[7; 8000]);
+        let (one, two) = (log.read(Offset(0), 8000), log.read(Offset(0), 8000));
+        assert_eq!(one.data.as_ptr(), two.data.as_ptr());
+    }
+
+    #[tokio::test]
+    async fn slow_readers_account_for_every_byte() {
+        let log = OutputLog::new(1000);
+        let mut readers: Vec<_> = (0..20).map(|_| (log.reader(Offset(0)), 0_u64, 0_u64)).collect();
+        for round in 0..200_usize {
+            log.push(&vec![round as u8; 37 + round % 100]);
+            for (index, (reader, got, skipped)) in readers.iter_mut().enumerate() {
+                if round % (index + 1) == 0 {
+                    let slice = reader.next(64).await.unwrap();
+                    assert_eq!(slice.offset.0, *got + *skipped + slice.skipped);
+                    *got += slice.data.len() as u64;
+                    *skipped += slice.skipped;
+                }
+            }
+        }
+        log.close();
+        let written = log.head().offset().0;
+        for (reader, got, skipped) in &mut readers {
+            while let Some(slice) = reader.next(64).await {
+                *got += slice.data.len() as u64;
+                *skipped += slice.skipped;
+            }
+            assert_eq!(*got + *skipped, written);
+            assert_eq!(reader.offset().0, written);
+        }
+    }
+
+    #[tokio::test]
+    async fn readers_wait_end_and_survive_a_restart() {
+        let log = OutputLog::new(1000);
+        let mut reader = log.reader(Offset(0));
+        let (slice, ()) = tokio::join!(reader.next(100), async { log.push(b"one") });
+        assert_eq!(slice.unwrap().data, "one");
+        log.close();
+        assert_eq!(reader.next(100).await, None);
+        assert_eq!(log.head(), Head::Ended(Offset(3)));
+        log.reopen();
+        log.push(b"two");
+        let slice = reader.next(100).await.unwrap();
+        assert_eq!((&slice.data[..], slice.offset), (&b"two"[..], Offset(3)));
+        // Closed and reopened while nobody looked: the reader never ends.
+        log.close();
+        log.reopen();
+        let (slice, ()) = tokio::join!(reader.next(100), async { log.push(b"three") });
+        assert_eq!(slice.unwrap().data, "three");
+        // What was written before the end is read before the end.
+        log.push(b"last");
+        log.close();
+        assert_eq!(reader.next(100).await.unwrap().data, "last");
+        assert_eq!(reader.next(100).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_reader_ends_when_the_last_bytes_fell_off_unread() {
+        let log = OutputLog::new(0);
+        let mut reader = log.reader(Offset(0));
+        log.push(b"gone");
+        log.close();
+        let slice = reader.next(10).await.unwrap();
+        assert_eq!((slice.data.len(), slice.skipped, slice.next()), (0, 4, Offset(4)));
+        assert_eq!(reader.next(10).await, None);
+    }
+}

@@ -1,0 +1,242 @@
+//! One row of a screen or one line of scrollback: its text once, and its colours as runs beside it.
+//! It knows how to write itself as text or with SGR sequences, and not where it stands.
+
+use std::fmt::Write;
+
+use avt::{Cell, Color, Pen};
+
+/// A right-trimmed row. The text is stored ready to read; the ANSI form is written on demand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The characters up to the last one that can be seen, coloured blanks included.
+    text: Box<str>,
+    /// How much of `text` is left when trailing blanks are cut off, in bytes.
+    trimmed: u32,
+    /// Empty when the whole row has the default look, which most lines of most programs have.
+    runs: Box<[Run]>,
+}
+
+/// Characters that share one look, from the end of the run before up to `end` (a byte offset).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    end: u32,
+    pen: Pen,
+}
+
+impl Row {
+    /// The characters without trailing blanks; a wide character stands there once.
+    pub fn text(&self) -> &str {
+        self.text.get(..self.trimmed as usize).unwrap_or(&self.text)
+    }
+
+    /// The row with SGR sequences; it starts from the default look and ends in it.
+    pub fn ansi(&self) -> String {
+        let mut out = String::with_capacity(self.text.len() + 12 * self.runs.len());
+        self.write_ansi(&mut out);
+        out
+    }
+
+    pub fn write_ansi(&self, out: &mut String) {
+        if self.runs.is_empty() {
+            out.push_str(self.text());
+            return;
+        }
+        let mut start = 0;
+        let mut current = Pen::default();
+        for run in &self.runs {
+            if run.pen != current {
+                write_sgr(&run.pen, out);
+                current = run.pen;
+            }
+            out.push_str(self.text.get(start..run.end as usize).unwrap_or_default());
+            start = run.end as usize;
+        }
+        if !current.is_default() {
+            out.push_str("\x1b[0m");
+        }
+    }
+
+    /// What the row costs in memory, so that many of them can be bounded.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.text.len() + size_of_val(&*self.runs)
+    }
+}
+
+/// Builds rows from cells; kept and reused so that building allocates no more than the row keeps.
+#[derive(Debug, Default)]
+pub(super) struct RowBuilder {
+    ascii: Vec<u8>,
+    text: String,
+    runs: Vec<Run>,
+}
+
+impl RowBuilder {
+    pub(super) fn build(&mut self, cells: &[Cell]) -> Row {
+        self.text.clear();
+        self.runs.clear();
+        let cells = without_unseen_end(cells);
+        match plain_ascii(cells, &mut self.ascii) {
+            Some(text) => Row {
+                text: Box::from(text),
+                trimmed: byte_offset(text.len()),
+                runs: Box::default(),
+            },
+            None => self.build_styled(cells),
+        }
+    }
+
+    fn build_styled(&mut self, cells: &[Cell]) -> Row {
+        let mut pen = cells.first().map_or_else(Pen::default, |cell| *cell.pen());
+        for cell in cells {
+            if *cell.pen() != pen {
+                self.end_run(pen);
+                pen = *cell.pen();
+            }
+            if cell.width() > 0 {
+                self.text.push(cell.char());
+            }
+        }
+        if !(self.runs.is_empty() && pen.is_default()) {
+            self.end_run(pen);
+        }
+
+        Row {
+            text: Box::from(self.text.as_str()),
+            trimmed: byte_offset(self.text.trim_end_matches(' ').len()),
+            runs: Box::from(self.runs.as_slice()),
+        }
+    }
+
+    fn end_run(&mut self, pen: Pen) {
+        self.runs.push(Run { end: byte_offset(self.text.len()), pen });
+    }
+}
+
+/// The text of cells that are all ASCII in the default look: the lines of most logs, and the ones
+/// that come in floods.
+fn plain_ascii<'a>(cells: &[Cell], text: &'a mut Vec<u8>) -> Option<&'a str> {
+    const BLOCK: usize = 8;
+    let is_plain = |cell: &Cell| cell.char().is_ascii() & cell.pen().is_default();
+    let is_plain_block = |block: &[Cell]| block.iter().fold(true, |all, cell| all & is_plain(cell));
+    if !cells.chunks(BLOCK).all(is_plain_block) {
+        return None;
+    }
+    text.clear();
+    text.extend(cells.iter().map(|cell| u8::try_from(cell.char()).unwrap_or_default()));
+    std::str::from_utf8(text).ok()
+}
+
+/// A row has at most 1000 cells of at most 4 bytes, so the conversion never saturates.
+fn byte_offset(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// Most lines are shorter than the screen is wide, so their blank ends are most of what is scrolled
+/// out; blocks without an early exit let the compiler test several cells at once.
+fn without_unseen_end(cells: &[Cell]) -> &[Cell] {
+    const BLOCK: usize = 8;
+    let blocks = cells
+        .rchunks_exact(BLOCK)
+        .take_while(|block| block.iter().fold(true, |all, cell| all & is_unseen(cell)))
+        .count();
+    let rest = cells.get(..cells.len() - blocks * BLOCK).unwrap_or_default();
+    let end = rest.iter().rposition(|cell| !is_unseen(cell)).map_or(0, |last| last + 1);
+    rest.get(..end).unwrap_or_default()
+}
+
+/// A blank whose look shows nothing: a bold or red space is as invisible as a plain one.
+fn is_unseen(cell: &Cell) -> bool {
+    let pen = cell.pen();
+    (cell.char() == ' ')
+        & (cell.width() == 1)
+        & pen.background().is_none()
+        & !pen.is_inverse()
+        & !pen.is_underline()
+        & !pen.is_strikethrough()
+}
+
+/// Writes the one sequence that leads from any look to this one.
+fn write_sgr(pen: &Pen, out: &mut String) {
+    out.push_str("\x1b[0");
+    let attributes = [
+        (pen.is_bold(), ";1"),
+        (pen.is_faint(), ";2"),
+        (pen.is_italic(), ";3"),
+        (pen.is_underline(), ";4"),
+        (pen.is_blink(), ";5"),
+        (pen.is_inverse(), ";7"),
+        (pen.is_strikethrough(), ";9"),
+    ];
+    for (set, code) in attributes {
+        if set {
+            out.push_str(code);
+        }
+    }
+    if let Some(color) = pen.foreground() {
+        write_color(color, 30, out);
+    }
+    if let Some(color) = pen.background() {
+        write_color(color, 40, out);
+    }
+    out.push('m');
+}
+
+fn write_color(color: Color, base: u8, out: &mut String) {
+    let written = match color {
+        Color::Indexed(index @ 0..8) => write!(out, ";{}", base + index),
+        Color::Indexed(index @ 8..16) => write!(out, ";{}", base + 52 + index),
+        Color::Indexed(index) => write!(out, ";{};5;{index}", base + 8),
+        Color::RGB(rgb) => write!(out, ";{};2;{};{};{}", base + 8, rgb.r, rgb.g, rgb.b),
+    };
+    // Writing into a String cannot fail.
+    debug_assert!(written.is_ok());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(bytes: &str) -> Row {
+        let mut terminal = avt::Terminal::new(20, 1).unwrap();
+        terminal.feed(bytes);
+        RowBuilder::default().build(terminal.screen().line(0).unwrap().cells())
+    }
+
+    #[test]
+    fn plain_rows_have_no_sequences() {
+        let row = row("  a b  ");
+        assert_eq!(row.text(), "  a b");
+        assert_eq!(row.ansi(), "  a b");
+        assert_eq!(row.memory(), size_of::<Row>() + 5);
+    }
+
+    #[test]
+    fn every_attribute_and_colour_is_written() {
+        let cases = [
+            ("\x1b[1;3;4;5;7;9mx", "\x1b[0;1;3;4;5;7;9mx\x1b[0m"),
+            ("\x1b[2mx", "\x1b[0;2mx\x1b[0m"),
+            ("\x1b[31;42mx", "\x1b[0;31;42mx\x1b[0m"),
+            ("\x1b[91;107mx", "\x1b[0;91;107mx\x1b[0m"),
+            ("\x1b[38;5;200mx", "\x1b[0;38;5;200mx\x1b[0m"),
+            ("\x1b[48;2;1;2;3mx", "\x1b[0;48;2;1;2;3mx\x1b[0m"),
+            ("a\x1b[1mb\x1b[0mc", "a\x1b[0;1mb\x1b[0mc"),
+        ];
+        for (fed, wanted) in cases {
+            assert_eq!(row(fed).ansi(), wanted, "{fed:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_that_can_be_seen_stay_in_the_ansi_form_only() {
+        let bar = row("ok\x1b[7m   \x1b[0m  ");
+        assert_eq!(bar.text(), "ok");
+        assert_eq!(bar.ansi(), "ok\x1b[0;7m   \x1b[0m");
+        let unseen = row("ok\x1b[1;31m   ");
+        assert_eq!(unseen.ansi(), "ok");
+    }
+
+    #[test]
+    fn wide_characters_stand_once() {
+        assert_eq!(row("日本x").text(), "日本x");
+    }
+}

@@ -1,0 +1,67 @@
+//! The plugin protocol: request bytes in, response bytes out. It does not know what is generated.
+
+use prost::Message as _;
+use prost_reflect::DescriptorPool;
+use prost_types::compiler::{CodeGeneratorResponse, code_generator_response as response};
+
+use crate::api::Api;
+use crate::{emit_gateway, emit_serde};
+
+/// `google.protobuf.compiler.CodeGeneratorRequest`, with its files left undecoded: prost's own
+/// type for them would drop the extensions that everything here is about.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Request {
+    #[prost(string, repeated, tag = "1")]
+    file_to_generate: Vec<String>,
+    #[prost(string, optional, tag = "2")]
+    parameter: Option<String>,
+    #[prost(bytes = "vec", repeated, tag = "15")]
+    proto_file: Vec<Vec<u8>>,
+}
+
+/// The encoded `CodeGeneratorResponse`; what went wrong is its `error`.
+pub fn answer(request: &[u8]) -> Vec<u8> {
+    let response = match generate(request) {
+        Ok(file) => CodeGeneratorResponse {
+            file: vec![file],
+            supported_features: Some(response::Feature::Proto3Optional as u64),
+            ..CodeGeneratorResponse::default()
+        },
+        Err(error) => CodeGeneratorResponse { error: Some(error), ..CodeGeneratorResponse::default() },
+    };
+    response.encode_to_vec()
+}
+
+fn generate(request: &[u8]) -> Result<response::File, String> {
+    let request = Request::decode(request).map_err(|e| format!("not a plugin request: {e}"))?;
+    let mut pool = DescriptorPool::new();
+    for file in &request.proto_file {
+        pool.decode_file_descriptor_proto(file.as_slice()).map_err(|e| e.to_string())?;
+    }
+    let api = Api::read(&pool, &request.file_to_generate)?;
+    let (name, content) = match request.parameter.as_deref() {
+        Some("serde") => ("coop.v1.serde.rs", emit_serde::file(&api)?),
+        Some("gateway") => ("gen.rs", emit_gateway::file(&api)),
+        other => {
+            let given = other.unwrap_or_default();
+            return Err(format!("the parameter is `serde` or `gateway`, not `{given}`"));
+        }
+    };
+    Ok(response::File {
+        name: Some(name.to_owned()),
+        content: Some(content),
+        ..response::File::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_parameter_is_an_answer_not_a_panic() {
+        let request = Request { parameter: Some("xml".to_owned()), ..Request::default() };
+        let answer = CodeGeneratorResponse::decode(answer(&request.encode_to_vec()).as_slice()).unwrap();
+        assert_eq!(answer.error(), "no service in the given files");
+    }
+}
