@@ -36,7 +36,8 @@ test-generated:
 # The page and its client, in a real browser.
 .PHONY: test-web
 test-web: clients/web/node_modules/.package-lock.json
-	cd clients/web && npm test
+	cargo build --locked --bin coop
+	cd clients/web && COOP_BIN="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/coop" npm test
 
 clients/web/node_modules/.package-lock.json: clients/web/package-lock.json
 	cd clients/web && npm ci --no-audit --no-fund

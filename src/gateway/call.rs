@@ -147,7 +147,11 @@ pub(super) fn part<M: Message, P: Message>(
 }
 
 /// One field of the message, sent as it is.
-pub(super) fn raw<M: Message>(shape: Shape, response: Response<M>, pick: fn(M) -> Bytes) -> Result<Reply, Status> {
+pub(super) fn raw<M: Message>(
+    shape: Shape,
+    response: Response<M>,
+    pick: fn(M) -> Bytes,
+) -> Result<Reply, Status> {
     Ok(Reply::Unary(match shape {
         Shape::Message => json(response.get_ref()),
         Shape::Http => Payload::Raw(pick(response.into_inner())),
@@ -159,9 +163,9 @@ pub(super) fn stream<M: Message, S>(response: Response<S>, mark: fn(&M) -> Mark)
 where
     S: futures_util::Stream<Item = Result<M, Status>> + Send + 'static,
 {
-    let items = response
-        .into_inner()
-        .map(move |message| message.map(|message| Item { mark: Some(mark(&message)), payload: json(&message) }));
+    let items = response.into_inner().map(move |message| {
+        message.map(|message| Item { mark: Some(mark(&message)), payload: json(&message) })
+    });
     Ok(Reply::Stream(items.boxed()))
 }
 
@@ -221,7 +225,11 @@ mod tests {
         let two = Input::Field("payload", Bytes::from_static(br#"{},"other":1"#));
         assert!(read::<StopHookRequest>(two, vec![]).unwrap_err().starts_with("trailing characters"));
         let list = Input::Field("payload", Bytes::from_static(b"[1]"));
-        assert!(read::<StopHookRequest>(list, vec![]).unwrap_err().starts_with("field payload: expected an object"));
+        assert!(
+            read::<StopHookRequest>(list, vec![])
+                .unwrap_err()
+                .starts_with("field payload: expected an object")
+        );
     }
 
     #[test]

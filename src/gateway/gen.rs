@@ -1071,7 +1071,7 @@ pub async fn dispatch<S: Coop>(service: &S, rpc: Rpc, call: Call) -> Result<Repl
         Rpc::GetRecording => whole(service.get_recording(call.request()?).await?),
         Rpc::PutRecording => whole(service.put_recording(call.request()?).await?),
         Rpc::DownloadRecording => {
-            raw_stream(shape, service.download_recording(call.request()?).await?, |m| m.data.into())
+            raw_stream(shape, service.download_recording(call.request()?).await?, |m| m.data)
         }
         Rpc::Shutdown => whole(service.shutdown(call.request()?).await?),
     }

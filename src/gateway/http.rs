@@ -84,13 +84,12 @@ async fn answer<S: Coop>(
 ) -> Result<Response, Error> {
     let method = route.rpc.method();
     let (parts, body) = request.into_parts();
-    let cursor = sse::Cursor::of(&parts.headers);
-    if cursor == Some(sse::Cursor::End) {
-        return Ok(empty(StatusCode::NO_CONTENT));
-    }
     let mut fields = fields(route, path, &parts)?;
-    if let Some(cursor) = cursor {
-        cursor.resume(method, &mut fields);
+    match sse::Cursor::of(method, &parts.headers) {
+        // This is how a browser's EventSource is told to stop reconnecting.
+        Some(sse::Cursor::End) => return Ok(empty(StatusCode::NO_CONTENT)),
+        Some(sse::Cursor::After(position)) => position.resume(method, &mut fields),
+        None => {}
     }
     let input = match route.body {
         Body::None => Input::Empty,
@@ -123,7 +122,8 @@ fn fields(
     if route.path_params.is_empty() {
         return Ok(fields);
     }
-    let given = path.map_err(|rejection| Error::bad_request(format!("the path is not UTF-8: {rejection}")))?;
+    let given =
+        path.map_err(|rejection| Error::bad_request(format!("the path is not UTF-8: {rejection}")))?;
     for (name, text) in &given {
         if let Some(param) = route.path_params.iter().find(|param| param.name == name) {
             fields.push((param.name, params::typed(param, text)?));

@@ -10,6 +10,7 @@ mod params;
 mod refusal;
 mod sse;
 mod table;
+pub mod ws;
 
 pub use call::{Call, Input, Item, Mark, Payload, Reply, Shape};
 pub use generated::{METHODS, ROUTES, Rpc, dispatch};

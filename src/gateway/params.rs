@@ -116,7 +116,10 @@ mod tests {
 
     #[test]
     fn a_list_is_given_one_by_one_or_with_commas() {
-        assert_eq!(read("state=idle&state=prompt,error&state="), Ok(json!({"state": ["idle", "prompt", "error"]})));
+        assert_eq!(
+            read("state=idle&state=prompt,error&state="),
+            Ok(json!({"state": ["idle", "prompt", "error"]}))
+        );
         assert_eq!(read("ids=1,2&ids=3"), Ok(json!({"ids": [1, 2, 3]})));
     }
 

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn facts_stand_in_the_error() {
-        let body = envelope(&Error::new(Code::WriterBusy, "taken").with("holder", "ada").with("remaining_ms", 12));
+        let body =
+            envelope(&Error::new(Code::WriterBusy, "taken").with("holder", "ada").with("remaining_ms", 12));
         assert_eq!(body["error"]["metadata"], json!({"holder": "ada", "remaining_ms": "12"}));
     }
 

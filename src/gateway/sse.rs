@@ -13,7 +13,7 @@ use tonic::Status;
 
 use super::call::{Item, Payload};
 use super::refusal::envelope;
-use super::table::Method;
+use super::table::{Method, Streaming};
 use crate::error::Error;
 
 /// Proxies and clients cut connections that stay silent for longer than a few of these.
@@ -28,14 +28,22 @@ const OPENING: Duration = Duration::from_millis(250);
 pub enum Cursor {
     /// It has seen the end.
     End,
-    /// It has seen everything up to this number.
-    After { epoch: u64, id: u64 },
+    /// It has seen everything up to here.
+    After(Position),
+}
+
+/// A place in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    epoch: u64,
+    id: u64,
 }
 
 impl Cursor {
-    /// The cursor in a request's headers. An id that is not one of ours is no cursor.
-    pub fn of(headers: &HeaderMap) -> Option<Self> {
-        Self::parse(headers.get("last-event-id")?.to_str().ok()?)
+    /// The cursor in the headers of a request for a stream. An id that is not one of ours is none.
+    pub fn of(method: &Method, headers: &HeaderMap) -> Option<Self> {
+        let text = headers.get("last-event-id").filter(|_| method.streaming == Streaming::Server)?;
+        Self::parse(text.to_str().ok()?)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -44,18 +52,17 @@ impl Cursor {
         if id == "end" {
             return Some(Self::End);
         }
-        Some(Self::After { epoch, id: id.parse().ok()? })
+        Some(Self::After(Position { epoch, id: id.parse().ok()? }))
     }
+}
 
+impl Position {
     /// Fills the request's resume field and epoch. They win over a query that says otherwise: a
     /// browser repeats its first address with every reconnect.
     pub fn resume(self, method: &Method, fields: &mut Vec<(&'static str, Value)>) {
-        match (self, method.resume_field) {
-            (Self::After { epoch, id }, Some(field)) => {
-                fields.push((field, id.into()));
-                fields.push(("epoch", epoch.into()));
-            }
-            (Self::After { .. }, None) | (Self::End, _) => {}
+        if let Some(field) = method.resume_field {
+            fields.push((field, self.id.into()));
+            fields.push(("epoch", self.epoch.into()));
         }
     }
 }
@@ -134,7 +141,9 @@ fn message(item: Item, epoch: u64) -> Frame {
         Payload::Empty => String::new(),
     };
     match item.mark {
-        Some(mark) => Frame { id: Some(format!("{epoch}-{}", mark.id)), event: mark.event.into_owned(), data },
+        Some(mark) => {
+            Frame { id: Some(format!("{epoch}-{}", mark.id)), event: mark.event.into_owned(), data }
+        }
         None => Frame { id: None, event: "message".to_owned(), data },
     }
 }
@@ -161,28 +170,39 @@ mod tests {
 
     #[test]
     fn only_our_own_ids_are_cursors() {
-        assert_eq!(Cursor::parse("17-42"), Some(Cursor::After { epoch: 17, id: 42 }));
+        assert_eq!(Cursor::parse("17-42"), Some(Cursor::After(Position { epoch: 17, id: 42 })));
         assert_eq!(Cursor::parse("17-end"), Some(Cursor::End));
-        for text in ["", "42", "-", "17-", "-42", "x-42", "17-x", "17-4-2", "17--end", "99999999999999999999-1"] {
+        for text in
+            ["", "42", "-", "17-", "-42", "x-42", "17-x", "17-4-2", "17--end", "99999999999999999999-1"]
+        {
             assert_eq!(Cursor::parse(text), None, "{text}");
         }
     }
 
     #[test]
+    fn only_a_stream_has_a_cursor() {
+        let headers =
+            HeaderMap::from_iter([("last-event-id".parse().unwrap(), HeaderValue::from_static("17-end"))]);
+        assert_eq!(Cursor::of(Rpc::StreamEvents.method(), &headers), Some(Cursor::End));
+        assert_eq!(Cursor::of(Rpc::GetHealth.method(), &headers), None);
+    }
+
+    #[test]
     fn a_cursor_fills_the_resume_field_and_wins_over_the_query() {
-        let cursor = Cursor::After { epoch: 17, id: 42 };
+        let position = Position { epoch: 17, id: 42 };
         let mut fields = vec![("from_offset", Value::from(1))];
-        cursor.resume(Rpc::StreamOutput.method(), &mut fields);
+        position.resume(Rpc::StreamOutput.method(), &mut fields);
         assert_eq!(fields[1..], [("from_offset", Value::from(42)), ("epoch", Value::from(17))]);
         let mut fields = Vec::new();
-        cursor.resume(Rpc::StreamScreen.method(), &mut fields);
+        position.resume(Rpc::StreamScreen.method(), &mut fields);
         assert_eq!(fields, []);
     }
 
     #[tokio::test]
     async fn the_first_message_tells_the_epoch_of_all_ids() {
         let items = stream::iter([item(0, 17), item(9, 0)]).boxed();
-        let frames: Vec<_> = events(items).map(|frame| (frame.id.unwrap_or_default(), frame.event)).collect().await;
+        let frames: Vec<_> =
+            events(items).map(|frame| (frame.id.unwrap_or_default(), frame.event)).collect().await;
         let expected = [("17-0", "output"), ("17-9", "output"), ("17-end", "end")];
         assert_eq!(frames, expected.map(|(id, event)| (id.to_owned(), event.to_owned())));
     }

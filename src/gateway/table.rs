@@ -51,6 +51,18 @@ pub enum Verb {
     Patch,
 }
 
+impl Verb {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Put => "PUT",
+            Self::Post => "POST",
+            Self::Delete => "DELETE",
+            Self::Patch => "PATCH",
+        }
+    }
+}
+
 /// What the request's body fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {

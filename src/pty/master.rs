@@ -4,7 +4,6 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,20 +12,14 @@ use rustix::process::Pid;
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcgetpgrp, tcsetwinsize};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+
+use super::echo::EchoWindow;
 
 /// One read takes at most this much. The kernel seldom has more than 4 KiB ready, and sometimes all of this.
-const BUFFER: usize = 64 * 1024;
+const BUFFER: usize = 16 * 1024;
 
 /// Below this much room a new buffer is begun, so that no read is cut short by the end of an old one.
-const LEAST_ROOM: usize = 8 * 1024;
-
-/// How much is typed to an echoing terminal before its echo is awaited. An echoed byte takes up to three bytes in the
-/// kernel's 4 KiB.
-const ECHO_WINDOW: usize = 1024;
-
-/// How long the echo is awaited.
-const ECHO_PATIENCE: Duration = Duration::from_millis(20);
+const LEAST_ROOM: usize = 4 * 1024;
 
 /// How many cells a terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,12 +67,7 @@ pub(super) fn split(master: OwnedFd) -> io::Result<(Reader, Writer, Control)> {
         buffer: BytesMut::new(),
     };
     let writer = Writer {
-        echo: EchoWindow {
-            taken: master.taken.subscribe(),
-            unechoed: 0,
-            taken_before: 0,
-            patience: Instant::now(),
-        },
+        echo: EchoWindow::new(master.taken.subscribe()),
         master: Arc::clone(&master),
     };
     Ok((reader, writer, Control { master }))
@@ -139,17 +127,17 @@ impl Writer {
         }
         loop {
             let echoes = self.master.echoes();
-            let room = if echoes {
-                self.echo.room(&self.master).await
+            let now = if echoes {
+                let room = self.echo.room(|| self.master.has_unread()).await;
+                bytes.get(..room).unwrap_or(bytes)
             } else {
-                usize::MAX
+                bytes
             };
-            let now = bytes.get(..room).unwrap_or(bytes);
             let mut ready = self.master.fd.writable().await?;
             match ready.try_io(|master| Ok(rustix::io::write(master.get_ref(), now)?)) {
                 Ok(Ok(count)) => {
                     if echoes {
-                        self.echo.typed(count);
+                        self.echo.typed(now.get(..count).unwrap_or(now));
                     }
                     return Ok(count);
                 }
@@ -158,48 +146,6 @@ impl Writer {
                 Err(_would_block) => {}
             }
         }
-    }
-}
-
-/// Keeps input and its echo in step. The kernel has room for 4 KiB of echo that the terminal's output cannot take, and drops
-/// the rest without a word; so a long paste goes in by pieces, each after the echo of the one before was read.
-struct EchoWindow {
-    taken: watch::Receiver<u64>,
-    unechoed: usize,
-    /// How much had been read when the last piece was typed.
-    taken_before: u64,
-    /// When waiting for its echo ends. It is kept here so that a write that is cancelled and tried again does not start anew.
-    patience: Instant,
-}
-
-impl EchoWindow {
-    /// How much may be typed now; waits if that would be nothing.
-    async fn room(&mut self, master: &Master) -> usize {
-        if self.unechoed >= ECHO_WINDOW {
-            // Some input has no echo, and a child that prints without end leaves always something unread: then this is only
-            // a brake.
-            let _ = timeout_at(self.patience, self.until_echoed(master)).await;
-            self.unechoed = 0;
-        }
-        ECHO_WINDOW - self.unechoed
-    }
-
-    async fn until_echoed(&mut self, master: &Master) {
-        loop {
-            let taken = *self.taken.borrow_and_update();
-            if taken > self.taken_before && !master.has_unread() {
-                return;
-            }
-            if self.taken.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-
-    fn typed(&mut self, count: usize) {
-        self.unechoed = (self.unechoed + count).min(ECHO_WINDOW);
-        self.taken_before = *self.taken.borrow();
-        self.patience = Instant::now() + ECHO_PATIENCE;
     }
 }
 

@@ -2,6 +2,7 @@
 //! Nothing in here knows what the bytes mean, who asked for them, or that a network exists.
 
 mod child;
+mod echo;
 mod master;
 mod process;
 mod signal;
@@ -9,7 +10,7 @@ mod spawn;
 mod terminate;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use child::{Child, Exit, Reaper};
 pub use master::{Control, Reader, WindowSize, Writer};

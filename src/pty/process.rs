@@ -58,6 +58,10 @@ impl Process {
         matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
     }
 
+    pub(super) fn leads_session(&self) -> bool {
+        self.pid == self.session
+    }
+
     #[cfg(test)]
     pub(super) fn is_stopped(&self) -> bool {
         self.state == b'T'

@@ -3,10 +3,11 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use rustix::process::Pid;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::child::Child;
 use super::process::{Delivery, Identity, Process, Processes};
@@ -15,6 +16,10 @@ use super::signal::Signal;
 /// SIGKILL needs no consent, so whoever is still there after this long is stuck in the kernel, and waiting on would only
 /// make coop stick as well.
 const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// When session leaders that are still there are hung up on once more. Shells take a hangup that comes while they get ready
+/// to read a line for something to be seen to after that line, which never comes; on a real terminal the read would end too.
+const REMINDER: Duration = Duration::from_secs(1);
 
 /// How the end came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +98,8 @@ impl End<'_> {
         let mut sweeps = self.child.reaper().sweeps();
         let home = self.child.reaper().home().pid;
         let mut first_look = true;
+        let mut reminder = pin!(sleep(REMINDER));
+        let mut reminded = false;
         loop {
             sweeps.mark_unchanged();
             let tree = self.reachable()?;
@@ -110,8 +117,16 @@ impl End<'_> {
                 }
             }
             first_look = false;
-            // The sender is a static, so this only ever ends by a sweep.
-            let _ = sweeps.changed().await;
+            tokio::select! {
+                // The sender is a static, so this only ever ends by a sweep.
+                _ = sweeps.changed() => {}
+                () = &mut reminder, if !reminded => {
+                    reminded = true;
+                    for leader in self.reachable()?.iter().filter(|process| process.leads_session()) {
+                        self.send(leader, Signal::HUP)?;
+                    }
+                }
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use super::process::Process;
 use super::*;
 
 /// A stray descendant can belong to any child of the process, so tests that end trees must not run beside others.
-static ALONE: Mutex<()> = Mutex::const_new(());
+pub(crate) static ALONE: Mutex<()> = Mutex::const_new(());
 
 const DEADLINE: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(3600);
@@ -189,7 +189,8 @@ mod typing {
         reading.spawn(async move {
             let mut output = Vec::with_capacity(expected);
             while output.len() < expected {
-                let Some(bytes) = reader.read().await.expect("readable") else { break };
+                let Ok(r) = timeout(Duration::from_secs(10), reader.read()).await else { eprintln!("MISSING {} of {expected}", expected-output.len()); break; };
+                let Some(bytes) = r.expect("readable") else { break };
                 output.extend_from_slice(&bytes);
             }
             (reader, output)
@@ -765,5 +766,43 @@ mod signalling {
         assert_eq!(session.exit().await, Exit::Code(2));
         session.until_all(&["inner", "outer"]).await;
         bench.end(&session).await;
+    }
+}
+
+mod exp {
+    use super::*;
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn exp_case() {
+        let bench = Bench::new().await;
+        let mut session = bench.shell("echo ready; exec tr a-z A-Z");
+        session.until("ready\r\n").await;
+        let mut text = Vec::new();
+        let mut n = 0u64;
+        while text.len() < 10_000_000 {
+            let mut k = n; let mut w = Vec::new();
+            for _ in 0..30 { w.push(b'a' + (k % 26) as u8); k /= 26; k = k.wrapping_add(n); }
+            w.push(b'\n'); text.extend_from_slice(&w); n += 1;
+        }
+        let Session { child, mut reader, mut writer, control, .. } = session;
+        let total = text.len();
+        let want: Vec<u8> = text.iter().copied().filter(|b| *b != b'\n').collect();
+        let h = tokio::spawn(async move {
+            let mut out = Vec::new();
+            while out.len() < 2 * (total + n as usize) {
+                let Ok(r) = timeout(Duration::from_secs(5), reader.read()).await else { break };
+                out.extend_from_slice(&r.unwrap().unwrap());
+            }
+            out
+        });
+        let mut rest = &text[..];
+        let mut timeouts = 0;
+        while !rest.is_empty() { let t = std::time::Instant::now(); let c = writer.write(rest).await.unwrap(); if t.elapsed() > Duration::from_millis(240) { timeouts += 1; eprintln!("long write at {} {:?}", total - rest.len(), t.elapsed()); } rest = &rest[c..]; }
+        let out = h.await.unwrap();
+        let lower: Vec<u8> = out.iter().copied().filter(|b| b.is_ascii_lowercase()).collect();
+        let upper: Vec<u8> = out.iter().copied().filter(|b| b.is_ascii_uppercase()).map(|b| b.to_ascii_lowercase()).collect();
+        let first = |a: &[u8]| a.iter().zip(&want).position(|(x, y)| x != y);
+        eprintln!("RESULT timeouts {timeouts} echo missing {} first {:?}; output missing {} first {:?}; nl {} of {}", want.len() - lower.len(), first(&lower), want.len() - upper.len(), first(&upper), out.iter().filter(|b| **b == b'\n').count(), 2*n);
+        drop(control);
+        child.terminate(LONG, std::future::ready(())).await.unwrap();
     }
 }

@@ -46,7 +46,7 @@ fn lines(screen: &Screen, format: Format) -> Vec<String> {
 }
 
 fn cursor(cursor: Cursor) -> v1::CursorPosition {
-    v1::CursorPosition { row: cursor.row.into(), col: cursor.col.into() }
+    v1::CursorPosition { row: cursor.row.into(), col: cursor.col.into(), hidden: !cursor.visible }
 }
 
 pub fn screen_response(view: &View, format: Format, with_cursor: bool, epoch: u64) -> v1::GetScreenResponse {

@@ -15,6 +15,7 @@ use super::Service;
 use super::convert::{self, Format};
 use crate::error::{Code, Error};
 use crate::session::Session;
+use crate::session::clock::Now;
 use crate::session::event::{Event, EventSeq, What};
 use crate::term::{OutputReader, ScreenSeq};
 
@@ -52,7 +53,8 @@ impl Service {
     pub(super) fn output_stream(&self, request: &v1::StreamOutputRequest) -> Result<Answers<v1::OutputChunk>, Error> {
         let (log, epoch) = (self.session.output(), self.session.epoch_ms());
         let foreign = request.epoch.filter(|asked| *asked != epoch);
-        let (from, gap) = if request.tail {
+        // A browser that reconnects repeats its `tail` beside the place it had got to.
+        let (from, gap) = if request.tail && request.epoch.is_none() {
             (log.head().offset(), None)
         } else if foreign.is_some() {
             (log.oldest(), Some(convert::epoch_gap(request.from_offset, log.oldest().0)))
@@ -98,7 +100,7 @@ impl Service {
         }
         let head = self.session.snapshot().event_seq;
         let position = self.position(request.since_seq, request.epoch, head)?;
-        let mut opening = VecDeque::from([heartbeat(head, self.session.epoch_ms())]);
+        let mut opening = VecDeque::from([heartbeat(position.after, self.session.epoch_ms())]);
         if let Some(gap) = position.gap {
             opening.push_back(gap_event(gap, self.session.epoch_ms()));
         }
@@ -271,6 +273,7 @@ impl Cursor for StateCursor {
                 })),
                 Next::Heartbeat(head) => Some(Ok(v1::AgentStateEvent {
                     seq: head.0,
+                    at_epoch_ms: Now::read().epoch_ms,
                     kind: "heartbeat".to_owned(),
                     epoch,
                     ..Default::default()
@@ -313,8 +316,10 @@ impl Cursor for EventsCursor {
     }
 }
 
-fn heartbeat(head: EventSeq, epoch: u64) -> v1::Event {
-    v1::Event { seq: head.0, epoch, r#type: "heartbeat".to_owned(), ..Default::default() }
+/// Its number is the last event that the reader has: resuming there repeats and misses nothing.
+fn heartbeat(after: EventSeq, epoch: u64) -> v1::Event {
+    let at_epoch_ms = Now::read().epoch_ms;
+    v1::Event { seq: after.0, epoch, at_epoch_ms, r#type: "heartbeat".to_owned(), payload: None }
 }
 
 /// A gap carries the number just before what follows it, so that resuming there misses nothing.

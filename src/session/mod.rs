@@ -15,5 +15,8 @@ pub mod shell;
 pub mod snapshot;
 mod typist;
 
+#[cfg(test)]
+mod tests;
+
 pub use actor::{DEFAULT_GRACE, Settings};
 pub use handle::Session;

@@ -1,22 +1,19 @@
-//! Gives the tap's sequences their meaning: drawing goes to avt, queries get their reply, modes and
-//! OSC strings are recorded, and lines that leave the screen are put into the scrollback.
-//! It knows no bytes before the tap has cut them, and nobody who looks at the result.
+//! The state behind the terminal and the operations on it: drawing goes to avt, queries get their
+//! reply, modes and titles are recorded, and lines that leave the screen go into the scrollback.
+//! It knows neither the bytes before the tap has cut them nor anybody who looks at the result.
 
 use std::fmt::Write;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use avt::parser::Function;
 use avt::{Observation, Observer};
 
 use super::modes::Modes;
-use super::osc::Osc;
 use super::row::{Row, RowBuilder};
 use super::scrollback::Scrollback;
 use super::sequence::Csi;
-use super::sgr;
 use super::size::Size;
-use super::tap::{Sink, Terminator};
 use super::terminal::{Fed, Progress, Signal};
 
 /// How many titles a program can save (`CSI 22 t`); the oldest is dropped beyond that.
@@ -32,8 +29,8 @@ pub(super) struct Engine {
     drawing: Drawing,
     /// What DECSC keeps of `drawing`, for the primary and for the alternate screen.
     saved: [Drawing; 2],
-    /// The first row of the scrolling region, counted from 0.
-    top_margin: usize,
+    /// The rows of the scrolling region, counted from 0.
+    margins: RangeInclusive<usize>,
     pub(super) title: Arc<str>,
     title_stack: Vec<Arc<str>>,
     pub(super) progress: Progress,
@@ -109,7 +106,7 @@ impl Engine {
             modes: Modes::default(),
             drawing: Drawing::default(),
             saved: [Drawing::default(); 2],
-            top_margin: 0,
+            margins: all_rows(size),
             title: Arc::from(""),
             title_stack: Vec::new(),
             progress: Progress::Cleared,
@@ -147,7 +144,7 @@ impl Engine {
     pub(super) fn resize(&mut self, size: Size) {
         self.avt.resize_with(usize::from(size.cols()), usize::from(size.rows()), &mut self.canvas);
         if size.rows() != self.size.rows() {
-            self.top_margin = 0;
+            self.margins = all_rows(size);
         }
         self.size = size;
     }
@@ -162,7 +159,7 @@ impl Engine {
         self.modes = Modes::default();
         self.drawing = Drawing::default();
         self.saved = [Drawing::default(); 2];
-        self.top_margin = 0;
+        self.margins = all_rows(self.size);
         self.title = Arc::from("");
         self.title_stack.clear();
         self.progress = Progress::Cleared;
@@ -184,12 +181,16 @@ impl Engine {
         rows
     }
 
-    fn draw(&mut self, function: Function) {
+    pub(super) fn draw(&mut self, function: Function) {
         self.avt.execute_with(function, &mut self.canvas);
     }
 
+    pub(super) fn draw_all(&mut self, functions: impl Iterator<Item = Function>) {
+        self.avt.execute_with(functions, &mut self.canvas);
+    }
+
     /// Lets avt's own parser name the operation of a complete sequence, and draws it.
-    fn execute(&mut self, opening: &[u8], body: &[u8], last: u8) {
+    pub(super) fn execute(&mut self, opening: &[u8], body: &[u8], last: u8) {
         for byte in opening.iter().chain(body) {
             let incomplete = self.parser.feed(char::from(*byte));
             debug_assert_eq!(incomplete, None, "only a final byte completes a sequence");
@@ -199,11 +200,11 @@ impl Engine {
         }
     }
 
-    fn forward(&mut self, csi: Csi<'_>) {
+    pub(super) fn forward(&mut self, csi: Csi<'_>) {
         self.execute(b"\x1b[", csi.body, csi.last);
     }
 
-    fn reply(&mut self, reply: std::fmt::Arguments<'_>) {
+    pub(super) fn reply(&mut self, reply: std::fmt::Arguments<'_>) {
         let mut text = String::new();
         let written = text.write_fmt(reply);
         // Writing into a String cannot fail.
@@ -211,15 +212,20 @@ impl Engine {
         self.fed.replies.extend_from_slice(text.as_bytes());
     }
 
-    fn device_attributes(&mut self) {
+    pub(super) fn device_attributes(&mut self) {
         // A VT220 with colours.
         self.reply(format_args!("\x1b[?62;22c"));
     }
 
+    pub(super) fn report_version(&mut self) {
+        let version = Arc::clone(&self.version);
+        self.reply(format_args!("\x1bP>|coop {version}\x1b\\"));
+    }
+
     /// Row and column as the program counts them: from 1, and from the margin in origin mode.
-    fn reported_cursor(&self) -> (usize, usize) {
+    pub(super) fn reported_cursor(&self) -> (usize, usize) {
         let cursor = self.avt.cursor();
-        let top = if self.drawing.origin { self.top_margin } else { 0 };
+        let top = if self.drawing.origin { *self.margins.start() } else { 0 };
         (cursor.row.saturating_sub(top) + 1, (cursor.col + 1).min(usize::from(self.size.cols())))
     }
 
@@ -228,17 +234,17 @@ impl Engine {
         if self.modes.alt_screen { alternate } else { primary }
     }
 
-    fn save_cursor(&mut self) {
+    pub(super) fn save_cursor(&mut self) {
         *self.saved_drawing() = self.drawing;
     }
 
-    fn restore_cursor(&mut self) {
+    pub(super) fn restore_cursor(&mut self) {
         let saved = *self.saved_drawing();
         self.drawing.origin = saved.origin;
         self.drawing.auto_wrap = saved.auto_wrap;
     }
 
-    fn set_modes(&mut self, csi: Csi<'_>, on: bool) {
+    pub(super) fn set_modes(&mut self, csi: Csi<'_>, on: bool) {
         let before = self.modes;
         for mode in csi.numbers() {
             match (mode, on) {
@@ -264,7 +270,13 @@ impl Engine {
         }
     }
 
-    fn set_ansi_modes(&mut self, csi: Csi<'_>, on: bool) {
+    pub(super) fn set_application_keypad(&mut self, on: bool) {
+        let before = self.modes;
+        self.modes.application_keypad = on;
+        self.report_modes(before);
+    }
+
+    pub(super) fn set_ansi_modes(&mut self, csi: Csi<'_>, on: bool) {
         for mode in csi.numbers() {
             match mode {
                 4 => self.drawing.insert = on,
@@ -275,7 +287,7 @@ impl Engine {
         self.forward(csi);
     }
 
-    fn report_mode(&mut self, private: bool, mode: u16) {
+    pub(super) fn report_mode(&mut self, private: bool, mode: u16) {
         let on = match (private, mode) {
             (true, 6) => Some(self.drawing.origin),
             (true, 7) => Some(self.drawing.auto_wrap),
@@ -293,23 +305,28 @@ impl Engine {
         self.reply(format_args!("\x1b[{prefix}{mode};{value}$y"));
     }
 
-    fn set_margins(&mut self, csi: Csi<'_>) {
-        let rows = usize::from(self.size.rows());
-        let top = usize::from(csi.number(0)).max(1) - 1;
-        let bottom = match usize::from(csi.number(1)) {
-            0 => rows,
-            bottom => bottom,
-        };
-        // The same rule as avt's: an impossible region changes nothing.
-        if top + 1 < bottom && bottom <= rows {
-            self.top_margin = top;
+    /// Sets the scrolling region. As on real terminals a bottom below the screen means its last
+    /// row, and an impossible region changes nothing, not even the cursor.
+    pub(super) fn set_margins(&mut self, top: u16, bottom: u16) {
+        let rows = self.size.rows();
+        let top = top.max(1);
+        let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
+        if top < bottom {
+            self.margins = usize::from(top) - 1..=usize::from(bottom) - 1;
+            self.draw(Function::Decstbm(top, bottom));
         }
-        self.forward(csi);
+    }
+
+    /// Inserts or deletes lines, which has no effect outside of the scrolling region.
+    pub(super) fn draw_in_region(&mut self, function: Function) {
+        if self.margins.contains(&self.avt.cursor().row) {
+            self.draw(function);
+        }
     }
 
     /// A window operation. Only the title stack and the size report mean something without a
     /// window; above all the program cannot resize the terminal.
-    fn window_operation(&mut self, csi: Csi<'_>) {
+    pub(super) fn window_operation(&mut self, csi: Csi<'_>) {
         match (csi.number(0), csi.number(1)) {
             (18, _) => {
                 let (rows, cols) = (self.size.rows(), self.size.cols());
@@ -330,7 +347,7 @@ impl Engine {
         }
     }
 
-    fn set_title(&mut self, title: Arc<str>) {
+    pub(super) fn set_title(&mut self, title: Arc<str>) {
         if title != self.title {
             self.fed.signals.push(Signal::Title(title.as_ref().to_owned()));
             self.title = title;
@@ -338,12 +355,19 @@ impl Engine {
         }
     }
 
-    fn soft_reset(&mut self, csi: Csi<'_>) {
+    pub(super) fn set_progress(&mut self, progress: Progress) {
+        if progress != self.progress {
+            self.progress = progress;
+            self.fed.signals.push(Signal::Progress(progress));
+        }
+    }
+
+    pub(super) fn soft_reset(&mut self, csi: Csi<'_>) {
         let before = self.modes;
         self.drawing.origin = false;
         self.drawing.insert = false;
         *self.saved_drawing() = Drawing::default();
-        self.top_margin = 0;
+        self.margins = all_rows(self.size);
         self.modes.cursor_visible = true;
         self.modes.application_cursor = false;
         self.modes.application_keypad = false;
@@ -352,163 +376,30 @@ impl Engine {
         self.report_modes(before);
     }
 
-    fn hard_reset(&mut self) {
+    pub(super) fn hard_reset(&mut self) {
         let before = self.modes;
         self.modes = Modes::default();
         self.drawing = Drawing::default();
         self.saved = [Drawing::default(); 2];
-        self.top_margin = 0;
+        self.margins = all_rows(self.size);
         self.canvas.scrollback.clear();
         self.draw(Function::Ris);
         self.report_modes(before);
     }
 
-    fn reverse_index(&mut self) {
+    pub(super) fn reverse_index(&mut self) {
         // avt adds the margin once too often in origin mode; moving up is the same operation
         // everywhere but on the margin itself.
-        let on_margin = self.avt.cursor().row == self.top_margin;
+        let on_margin = self.avt.cursor().row == *self.margins.start();
         self.draw(if self.drawing.origin && !on_margin { Function::Cuu(1) } else { Function::Ri });
     }
 }
 
-impl Sink for Engine {
-    fn print_ascii(&mut self, text: &[u8]) {
-        self.avt.execute_with(text.iter().map(|byte| Function::Print(char::from(*byte))), &mut self.canvas);
-    }
-
-    fn print(&mut self, text: &str) {
-        // Joiners, selectors and other format characters take a cell of their own in avt, which
-        // would shift everything to the right of an emoji; marks that carry text are kept.
-        let draws = |c: &char| !is_format(*c);
-        self.avt.execute_with(text.chars().filter(draws).map(Function::Print), &mut self.canvas);
-    }
-
-    fn control(&mut self, byte: u8) {
-        match byte {
-            0x08 => self.draw(Function::Bs),
-            b'\t' => self.draw(Function::Ht),
-            b'\n' | 0x0b | 0x0c => self.draw(Function::Lf),
-            b'\r' => self.draw(Function::Cr),
-            0x0e => self.draw(Function::So),
-            0x0f => self.draw(Function::Si),
-            _ => {}
-        }
-    }
-
-    fn escape(&mut self, intermediates: &[u8], last: u8) {
-        match (intermediates, last) {
-            ([], b'=' | b'>') => {
-                let before = self.modes;
-                self.modes.application_keypad = last == b'=';
-                self.report_modes(before);
-            }
-            ([], b'Z') => self.device_attributes(),
-            ([], b'c') => self.hard_reset(),
-            ([], b'M') => self.reverse_index(),
-            ([], b'7') => {
-                self.save_cursor();
-                self.draw(Function::Decsc);
-            }
-            ([], b'8') => {
-                self.restore_cursor();
-                self.draw(Function::Decrc);
-            }
-            ([], b'D') => self.draw(Function::Lf),
-            ([], b'E') => self.draw(Function::Nel),
-            ([], b'H') => self.draw(Function::Hts),
-            ([b'#' | b'(' | b')'], _) => {
-                self.execute(b"\x1b", intermediates, last);
-            }
-            _ => {}
-        }
-    }
-
-    fn csi(&mut self, csi: Csi<'_>) {
-        match (csi.prefix, csi.intermediates, csi.last) {
-            (None, [], b'm') => self.draw(Function::Sgr(sgr::parse(csi.params))),
-            (None, [], b'c') if csi.number(0) == 0 => self.device_attributes(),
-            (Some(b'>'), [], b'c') if csi.number(0) == 0 => self.reply(format_args!("\x1b[>0;10;0c")),
-            (None, [], b'n') if csi.number(0) == 5 => self.reply(format_args!("\x1b[0n")),
-            (None, [], b'n') if csi.number(0) == 6 => {
-                let (row, col) = self.reported_cursor();
-                self.reply(format_args!("\x1b[{row};{col}R"));
-            }
-            (Some(b'?'), [], b'n') if csi.number(0) == 6 => {
-                let (row, col) = self.reported_cursor();
-                self.reply(format_args!("\x1b[?{row};{col}R"));
-            }
-            (Some(b'?'), [b'$'], b'p') => self.report_mode(true, csi.number(0)),
-            (None, [b'$'], b'p') => self.report_mode(false, csi.number(0)),
-            (Some(b'>'), [], b'q') if csi.number(0) == 0 => {
-                let version = Arc::clone(&self.version);
-                self.reply(format_args!("\x1bP>|coop {version}\x1b\\"));
-            }
-            (Some(b'?'), [], b'u') => self.reply(format_args!("\x1b[?0u")),
-            (Some(b'?'), [], b'h') => self.set_modes(csi, true),
-            (Some(b'?'), [], b'l') => self.set_modes(csi, false),
-            (None, [b'!'], b'p') => self.soft_reset(csi),
-            (None, [], b'h') => self.set_ansi_modes(csi, true),
-            (None, [], b'l') => self.set_ansi_modes(csi, false),
-            (None, [], b'r') => self.set_margins(csi),
-            (None, [], b't') => self.window_operation(csi),
-            (None, [], b'J') if csi.number(0) == 3 => self.canvas.scrollback.clear(),
-            (None, [], b's') if csi.params.is_empty() => {
-                self.save_cursor();
-                self.draw(Function::Scosc);
-            }
-            (None, [], b'u') if csi.params.is_empty() => {
-                self.restore_cursor();
-                self.draw(Function::Scorc);
-            }
-            (None, [], b's' | b'u') => {}
-            // A repetition beyond one row is never meant, and would be work without bound.
-            (None, [], b'b') => self.draw(Function::Rep(csi.number(0).clamp(1, self.size.cols()))),
-            (None, [], _) => self.forward(csi),
-            _ => {}
-        }
-    }
-
-    fn osc(&mut self, payload: &[u8], end: Terminator) {
-        match Osc::parse(payload) {
-            Some(Osc::Title(title)) => self.set_title(Arc::from(title)),
-            Some(Osc::Progress(progress)) => {
-                if progress != self.progress {
-                    self.progress = progress;
-                    self.fed.signals.push(Signal::Progress(progress));
-                }
-            }
-            Some(Osc::Notification(notification)) => self.fed.signals.push(Signal::Notification(notification)),
-            Some(Osc::ProgramStatus(status)) => self.fed.signals.push(Signal::ProgramStatus(status)),
-            Some(Osc::ColorQuery(colors)) => {
-                let end = match end {
-                    Terminator::Bell => "\x07",
-                    Terminator::StringTerminator => "\x1b\\",
-                };
-                for color in colors {
-                    self.reply(format_args!("\x1b]{}{end}", color.reply()));
-                }
-            }
-            None => {}
-        }
-    }
-
-    fn dcs(&mut self, payload: &[u8]) {
-        // Requests for settings and capabilities get the reply for one that is not known, so that
-        // no program waits for it; nothing of the request is repeated.
-        if payload.starts_with(b"$q") {
-            self.reply(format_args!("\x1bP0$r\x1b\\"));
-        } else if payload.starts_with(b"+q") {
-            self.reply(format_args!("\x1bP0+r\x1b\\"));
-        }
-    }
+fn all_rows(size: Size) -> RangeInclusive<usize> {
+    0..=usize::from(size.rows()) - 1
 }
 
 fn blank_screen(size: Size) -> avt::Terminal {
     avt::Terminal::new(usize::from(size.cols()), usize::from(size.rows()))
         .expect("a Size has at least one column and one row")
-}
-
-/// Characters without width that carry no text of their own.
-fn is_format(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
 }

@@ -234,7 +234,9 @@ fn uppercase(c: char) -> char {
 /// The code that Control makes of a character, as xterm does it, digits included.
 fn control_code(c: char) -> Option<u8> {
     match c {
-        'a'..='z' | 'A'..='Z' | '@' | '[' | '\\' | ']' | '^' | '_' => u8::try_from(c).ok().map(|byte| byte & 0x1f),
+        'a'..='z' | 'A'..='Z' | '@' | '[' | '\\' | ']' | '^' | '_' => {
+            u8::try_from(c).ok().map(|byte| byte & 0x1f)
+        }
         ' ' | '2' => Some(0x00),
         '3' => Some(0x1b),
         '4' => Some(0x1c),
@@ -354,7 +356,20 @@ mod tests {
     #[test]
     fn unknown_names_are_named() {
         let unknown = [
-            "", "Foo", "F13", "F0", "Ctrl-", "Ctrl", "C-é", "Ctrl-1", "Hyper-x", "ab", "\n", "\x1b", "Ctrl-Ctrl", "Escape ",
+            "",
+            "Foo",
+            "F13",
+            "F0",
+            "Ctrl-",
+            "Ctrl",
+            "C-é",
+            "Ctrl-1",
+            "Hyper-x",
+            "ab",
+            "\n",
+            "\x1b",
+            "Ctrl-Ctrl",
+            "Escape ",
         ];
         for name in unknown {
             let error = Key::parse(name).unwrap_err();

@@ -1,6 +1,8 @@
 //! The terminal of one child: bytes go in, screens, signals and query replies come out as values.
 //! It does no I/O, has no clock and knows neither processes nor protocols.
 
+mod decoder;
+mod dispatch;
 mod engine;
 mod keys;
 mod modes;
@@ -23,6 +25,7 @@ pub use paste::encode_text;
 pub use row::Row;
 pub use screen::{Cursor, Screen, ScreenSeq};
 pub use scrollback::{LineNumber, Scrollback};
+pub(crate) use sequence::Csi;
 pub use size::{InvalidSize, Size};
 pub use terminal::{Fed, Notification, Progress, Signal, Terminal};
 

@@ -71,7 +71,8 @@ fn osc_9(rest: &str) -> Option<Osc> {
 
 fn progress(args: &str) -> Option<Progress> {
     let (state, percent) = args.split_once(';').unwrap_or((args, ""));
-    let percent = percent.split(';').next().and_then(|number| number.parse::<u8>().ok()).map(|number| number.min(100));
+    let percent =
+        percent.split(';').next().and_then(|number| number.parse::<u8>().ok()).map(|number| number.min(100));
     match state {
         "0" | "" => Some(Progress::Cleared),
         "1" => Some(Progress::Running { percent: percent.unwrap_or(0) }),

@@ -199,11 +199,15 @@ impl Ring {
         let offset = asked.clamp(self.oldest(), self.head);
         let skipped = offset.saturating_sub(asked);
         let index = self.segments.partition_point(|segment| segment.offset <= offset);
-        let data = index.checked_sub(1).and_then(|index| self.segments.get(index)).map_or_else(Bytes::new, |segment| {
-            let start = usize::try_from(offset - segment.offset).unwrap_or(usize::MAX).min(segment.data.len());
-            let end = start.saturating_add(limit).min(segment.data.len());
-            segment.data.slice(start..end)
-        });
+        let data = index.checked_sub(1).and_then(|index| self.segments.get(index)).map_or_else(
+            Bytes::new,
+            |segment| {
+                let start =
+                    usize::try_from(offset - segment.offset).unwrap_or(usize::MAX).min(segment.data.len());
+                let end = start.saturating_add(limit).min(segment.data.len());
+                segment.data.slice(start..end)
+            },
+        );
         Slice { data, offset: Offset(offset), skipped }
     }
 }
@@ -283,7 +287,10 @@ mod tests {
         let log = OutputLog::new(100);
         log.push(b"hello world");
         let slice = log.read(Offset(6), 3);
-        assert_eq!((&slice.data[..], slice.offset, slice.skipped, slice.next()), (&b"wor"[..], Offset(6), 0, Offset(9)));
+        assert_eq!(
+            (&slice.data[..], slice.offset, slice.skipped, slice.next()),
+            (&b"wor"[..], Offset(6), 0, Offset(9))
+        );
         let beyond = log.read(Offset(99), 3);
         assert_eq!((beyond.data.len(), beyond.offset, beyond.skipped), (0, Offset(11), 0));
         assert_eq!(log.read(Offset(0), 0).data.len(), 0);

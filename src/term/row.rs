@@ -65,7 +65,6 @@ impl Row {
 /// Builds rows from cells; kept and reused so that building allocates no more than the row keeps.
 #[derive(Debug, Default)]
 pub(super) struct RowBuilder {
-    ascii: Vec<u8>,
     text: String,
     runs: Vec<Run>,
 }
@@ -75,17 +74,7 @@ impl RowBuilder {
         self.text.clear();
         self.runs.clear();
         let cells = without_unseen_end(cells);
-        match plain_ascii(cells, &mut self.ascii) {
-            Some(text) => Row {
-                text: Box::from(text),
-                trimmed: byte_offset(text.len()),
-                runs: Box::default(),
-            },
-            None => self.build_styled(cells),
-        }
-    }
 
-    fn build_styled(&mut self, cells: &[Cell]) -> Row {
         let mut pen = cells.first().map_or_else(Pen::default, |cell| *cell.pen());
         for cell in cells {
             if *cell.pen() != pen {
@@ -110,20 +99,6 @@ impl RowBuilder {
     fn end_run(&mut self, pen: Pen) {
         self.runs.push(Run { end: byte_offset(self.text.len()), pen });
     }
-}
-
-/// The text of cells that are all ASCII in the default look: the lines of most logs, and the ones
-/// that come in floods.
-fn plain_ascii<'a>(cells: &[Cell], text: &'a mut Vec<u8>) -> Option<&'a str> {
-    const BLOCK: usize = 8;
-    let is_plain = |cell: &Cell| cell.char().is_ascii() & cell.pen().is_default();
-    let is_plain_block = |block: &[Cell]| block.iter().fold(true, |all, cell| all & is_plain(cell));
-    if !cells.chunks(BLOCK).all(is_plain_block) {
-        return None;
-    }
-    text.clear();
-    text.extend(cells.iter().map(|cell| u8::try_from(cell.char()).unwrap_or_default()));
-    std::str::from_utf8(text).ok()
 }
 
 /// A row has at most 1000 cells of at most 4 bytes, so the conversion never saturates.

@@ -132,7 +132,7 @@ mod tests {
             scrollback.push(line(""));
         }
         assert!(scrollback.memory <= 10 * cost);
-        assert_eq!(scrollback.memory, scrollback.lines.iter().map(Row::memory).sum());
+        assert_eq!(scrollback.memory, scrollback.lines.iter().map(Row::memory).sum::<usize>());
     }
 
     #[test]

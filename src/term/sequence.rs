@@ -9,21 +9,21 @@ const LARGEST: u16 = 9999;
 
 /// A complete CSI sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Csi<'a> {
+pub(crate) struct Csi<'a> {
     /// Everything between `ESC [` and the final byte; the next three are its parts.
-    pub(super) body: &'a [u8],
+    pub(crate) body: &'a [u8],
     /// `<`, `=`, `>` or `?` when the sequence starts with one.
-    pub(super) prefix: Option<u8>,
+    pub(crate) prefix: Option<u8>,
     /// Digits, `;` and `:`.
-    pub(super) params: &'a [u8],
+    pub(crate) params: &'a [u8],
     /// Bytes from space to `/`.
-    pub(super) intermediates: &'a [u8],
-    pub(super) last: u8,
+    pub(crate) intermediates: &'a [u8],
+    pub(crate) last: u8,
 }
 
 impl<'a> Csi<'a> {
     /// Splits the bytes between `ESC [` and the final byte; `None` if they are out of order.
-    pub(super) fn parse(body: &'a [u8], last: u8) -> Option<Self> {
+    pub(crate) fn parse(body: &'a [u8], last: u8) -> Option<Self> {
         let (prefix, rest) = match body.split_first() {
             Some((&first @ b'<'..=b'?', rest)) => (Some(first), rest),
             Some(_) | None => (None, body),
@@ -36,7 +36,7 @@ impl<'a> Csi<'a> {
     }
 
     /// The parameters' first parts; an empty one is 0, as everywhere in these sequences.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u16> {
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u16> {
         self.params.split(|byte| *byte == b';').map(|param| {
             param.iter().take_while(|byte| byte.is_ascii_digit()).fold(0_u16, |number, digit| {
                 number.saturating_mul(10).saturating_add(u16::from(digit - b'0')).min(LARGEST)
@@ -44,7 +44,7 @@ impl<'a> Csi<'a> {
         })
     }
 
-    pub(super) fn number(&self, index: usize) -> u16 {
+    pub(crate) fn number(&self, index: usize) -> u16 {
         self.numbers().nth(index).unwrap_or(0)
     }
 }
@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn splits_into_parts() {
         let csi = Csi::parse(b"?2026$", b'p').unwrap();
-        assert_eq!((csi.prefix, csi.params, csi.intermediates, csi.last), (Some(b'?'), &b"2026"[..], &b"$"[..], b'p'));
+        assert_eq!(
+            (csi.prefix, csi.params, csi.intermediates, csi.last),
+            (Some(b'?'), &b"2026"[..], &b"$"[..], b'p')
+        );
         let csi = Csi::parse(b"", b'm').unwrap();
         assert_eq!((csi.prefix, csi.number(0), csi.number(7)), (None, 0, 0));
         let csi = Csi::parse(b";5;38:2:1", b'm').unwrap();

@@ -64,7 +64,11 @@ fn operation(param: Param<'_>, rest: &mut Params<'_>) -> Option<SgrOp> {
                 _ => return None,
             };
             let color = Color::Indexed(component(number - base + first));
-            Some(if matches!(base, 30 | 90) { SgrOp::SetForegroundColor(color) } else { SgrOp::SetBackgroundColor(color) })
+            Some(if matches!(base, 30 | 90) {
+                SgrOp::SetForegroundColor(color)
+            } else {
+                SgrOp::SetBackgroundColor(color)
+            })
         }
     }
 }
@@ -74,7 +78,8 @@ fn color(param: Param<'_>, rest: &mut Params<'_>) -> Option<Color> {
     if param.parts.is_empty() {
         return match rest.next()?.number {
             2 => {
-                let [r, g, b] = [rest.next()?, rest.next()?, rest.next()?].map(|param| component(param.number));
+                let [r, g, b] =
+                    [rest.next()?, rest.next()?, rest.next()?].map(|param| component(param.number));
                 Some(Color::rgb(r, g, b))
             }
             5 => Some(Color::Indexed(component(rest.next()?.number))),
@@ -99,9 +104,9 @@ fn component(number: u16) -> u8 {
 }
 
 fn number(digits: &[u8]) -> u16 {
-    digits
-        .iter()
-        .fold(0_u16, |number, digit| number.saturating_mul(10).saturating_add(u16::from(digit.wrapping_sub(b'0'))))
+    digits.iter().fold(0_u16, |number, digit| {
+        number.saturating_mul(10).saturating_add(u16::from(digit.wrapping_sub(b'0')))
+    })
 }
 
 /// The parameters that are still to be read.
@@ -143,8 +148,22 @@ mod tests {
             ("", &[Reset]),
             ("0", &[Reset]),
             (";1;", &[Reset, SetBoldIntensity, Reset]),
-            ("1;2;3;4;5;7;9", &[SetBoldIntensity, SetFaintIntensity, SetItalic, SetUnderline, SetBlink, SetInverse, SetStrikethrough]),
-            ("22;23;24;25;27;29", &[ResetIntensity, ResetItalic, ResetUnderline, ResetBlink, ResetInverse, ResetStrikethrough]),
+            (
+                "1;2;3;4;5;7;9",
+                &[
+                    SetBoldIntensity,
+                    SetFaintIntensity,
+                    SetItalic,
+                    SetUnderline,
+                    SetBlink,
+                    SetInverse,
+                    SetStrikethrough,
+                ],
+            ),
+            (
+                "22;23;24;25;27;29",
+                &[ResetIntensity, ResetItalic, ResetUnderline, ResetBlink, ResetInverse, ResetStrikethrough],
+            ),
             ("31;47", &[SetForegroundColor(indexed(1)), SetBackgroundColor(indexed(7))]),
             ("90;107", &[SetForegroundColor(indexed(8)), SetBackgroundColor(indexed(15))]),
             ("39;49", &[ResetForegroundColor, ResetBackgroundColor]),

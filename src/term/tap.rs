@@ -2,6 +2,7 @@
 //! sequences, at the same places however the bytes were cut into reads.
 //! It knows the grammar only; what a sequence means is the sink's business.
 
+use super::decoder::Decoder;
 use super::sequence::{Csi, limit_numbers};
 
 const ESC: u8 = 0x1b;
@@ -45,9 +46,9 @@ enum State {
     Csi,
     /// A CSI sequence that grew too long.
     CsiIgnore,
-    Text(StringKind),
+    String(StringKind),
     /// An ESC inside a string: its end if a backslash follows, else a new sequence.
-    TextEscape(StringKind),
+    StringEscape(StringKind),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,25 +59,28 @@ enum StringKind {
     Ignored(u8),
 }
 
+impl StringKind {
+    fn opener(self) -> u8 {
+        match self {
+            Self::Osc => b']',
+            Self::Dcs => b'P',
+            Self::Ignored(opener) => opener,
+        }
+    }
+}
+
 /// The state between two reads; its memory is bounded whatever the child sends.
 #[derive(Debug)]
 pub(super) struct Tap {
     state: State,
     /// The body of the sequence or string that is under way.
     body: Vec<u8>,
-    /// The first bytes of a character that is not yet complete.
-    partial: PartialChar,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct PartialChar {
-    bytes: [u8; 4],
-    len: usize,
+    decoder: Decoder,
 }
 
 impl Tap {
     pub(super) fn new() -> Self {
-        Self { state: State::Ground, body: Vec::new(), partial: PartialChar::default() }
+        Self { state: State::Ground, body: Vec::new(), decoder: Decoder::default() }
     }
 
     pub(super) fn feed(&mut self, mut bytes: &[u8], sink: &mut impl Sink) {
@@ -87,8 +91,8 @@ impl Tap {
                 State::EscapeIntermediate => self.escape_intermediate(byte, bytes, rest, sink),
                 State::Csi => self.csi(bytes, sink),
                 State::CsiIgnore => self.csi_ignore(byte, bytes, rest, sink),
-                State::Text(kind) => self.text(kind, bytes, sink),
-                State::TextEscape(kind) => self.text_escape(kind, byte, bytes, rest, sink),
+                State::String(kind) => self.string(kind, bytes, sink),
+                State::StringEscape(kind) => self.string_escape(kind, byte, bytes, rest, sink),
             };
         }
     }
@@ -96,31 +100,16 @@ impl Tap {
     /// The bytes that were taken in but have had no effect yet. A terminal that has been shown
     /// everything else needs them before it can make sense of the next byte.
     pub(super) fn pending(&self) -> Vec<u8> {
-        let opening: &[u8] = match self.state {
-            State::Ground => self.partial.as_slice(),
-            State::Escape | State::EscapeIntermediate => b"\x1b",
-            State::Csi => b"\x1b[",
+        let mut pending = match self.state {
+            State::Ground => self.decoder.pending().to_vec(),
+            State::Escape | State::EscapeIntermediate => vec![ESC],
+            State::Csi => vec![ESC, b'['],
             // A colon in the first place makes every terminal ignore the sequence.
-            State::CsiIgnore => b"\x1b[:",
-            State::Text(StringKind::Osc) | State::TextEscape(StringKind::Osc) => b"\x1b]",
-            State::Text(StringKind::Dcs) | State::TextEscape(StringKind::Dcs) => b"\x1bP",
-            State::Text(StringKind::Ignored(_)) | State::TextEscape(StringKind::Ignored(_)) => b"\x1b",
+            State::CsiIgnore => vec![ESC, b'[', b':'],
+            State::String(kind) | State::StringEscape(kind) => vec![ESC, kind.opener()],
         };
-        let mut pending = opening.to_vec();
-        match self.state {
-            State::Text(StringKind::Ignored(opener)) | State::TextEscape(StringKind::Ignored(opener)) => {
-                pending.push(opener);
-            }
-            State::Ground
-            | State::Escape
-            | State::EscapeIntermediate
-            | State::Csi
-            | State::CsiIgnore
-            | State::Text(_)
-            | State::TextEscape(_) => {}
-        }
         pending.extend_from_slice(&self.body);
-        if let State::TextEscape(_) = self.state {
+        if let State::StringEscape(_) = self.state {
             pending.push(ESC);
         }
         pending
@@ -133,13 +122,13 @@ impl Tap {
 
     fn ground<'a>(&mut self, bytes: &'a [u8], sink: &mut impl Sink) -> &'a [u8] {
         let (text, rest) = bytes.split_at(printable_len(bytes));
-        if self.partial.len == 0 && text.is_ascii() {
+        if self.decoder.pending().is_empty() && text.is_ascii() {
             sink.print_ascii(text);
         } else {
-            self.print(text, sink);
+            self.decoder.decode(text, &mut |text| sink.print(text));
         }
         let Some((&byte, rest)) = rest.split_first() else { return rest };
-        self.end_partial(sink);
+        self.decoder.finish(&mut |text| sink.print(text));
         match byte {
             ESC => self.enter(State::Escape),
             DEL => {}
@@ -151,9 +140,9 @@ impl Tap {
     fn escape<'a>(&mut self, byte: u8, bytes: &'a [u8], rest: &'a [u8], sink: &mut impl Sink) -> &'a [u8] {
         match byte {
             b'[' => self.enter(State::Csi),
-            b']' => self.enter(State::Text(StringKind::Osc)),
-            b'P' => self.enter(State::Text(StringKind::Dcs)),
-            b'X' | b'^' | b'_' => self.enter(State::Text(StringKind::Ignored(byte))),
+            b']' => self.enter(State::String(StringKind::Osc)),
+            b'P' => self.enter(State::String(StringKind::Dcs)),
+            b'X' | b'^' | b'_' => self.enter(State::String(StringKind::Ignored(byte))),
             b' '..=b'/' => {
                 self.state = State::EscapeIntermediate;
                 self.body.push(byte);
@@ -222,7 +211,13 @@ impl Tap {
         }
     }
 
-    fn csi_ignore<'a>(&mut self, byte: u8, bytes: &'a [u8], rest: &'a [u8], sink: &mut impl Sink) -> &'a [u8] {
+    fn csi_ignore<'a>(
+        &mut self,
+        byte: u8,
+        bytes: &'a [u8],
+        rest: &'a [u8],
+        sink: &mut impl Sink,
+    ) -> &'a [u8] {
         match byte {
             b' '..=b'?' => {}
             b'@'..=b'~' => self.enter(State::Ground),
@@ -253,7 +248,7 @@ impl Tap {
         rest
     }
 
-    fn text<'a>(&mut self, kind: StringKind, bytes: &'a [u8], sink: &mut impl Sink) -> &'a [u8] {
+    fn string<'a>(&mut self, kind: StringKind, bytes: &'a [u8], sink: &mut impl Sink) -> &'a [u8] {
         let (text, rest) = bytes.split_at(printable_len(bytes));
         if !matches!(kind, StringKind::Ignored(_)) {
             let room = STRING_LIMIT.saturating_sub(self.body.len());
@@ -261,7 +256,7 @@ impl Tap {
         }
         let Some((&byte, rest)) = rest.split_first() else { return rest };
         match byte {
-            ESC => self.state = State::TextEscape(kind),
+            ESC => self.state = State::StringEscape(kind),
             CAN | SUB => self.enter(State::Ground),
             BEL if kind == StringKind::Osc => self.end_string(kind, Terminator::Bell, sink),
             _ => {}
@@ -269,7 +264,7 @@ impl Tap {
         rest
     }
 
-    fn text_escape<'a>(
+    fn string_escape<'a>(
         &mut self,
         kind: StringKind,
         byte: u8,
@@ -293,77 +288,6 @@ impl Tap {
         }
         self.enter(State::Ground);
     }
-
-    fn print(&mut self, mut bytes: &[u8], sink: &mut impl Sink) {
-        while self.partial.len > 0 {
-            let Some((&byte, rest)) = bytes.split_first() else { return };
-            if self.partial.push(byte, sink) {
-                bytes = rest;
-            }
-        }
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            print_without_c1(text, sink);
-            return;
-        }
-        let mut chunks = bytes.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            if !chunk.valid().is_empty() {
-                print_without_c1(chunk.valid(), sink);
-            }
-            let invalid = chunk.invalid();
-            if invalid.is_empty() {
-                continue;
-            }
-            if chunks.peek().is_none() && is_incomplete(invalid) {
-                self.partial.start(invalid);
-            } else {
-                sink.print("\u{fffd}");
-            }
-        }
-    }
-
-    fn end_partial(&mut self, sink: &mut impl Sink) {
-        if self.partial.len > 0 {
-            self.partial.len = 0;
-            sink.print("\u{fffd}");
-        }
-    }
-}
-
-impl PartialChar {
-    fn as_slice(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
-    }
-
-    fn start(&mut self, bytes: &[u8]) {
-        self.len = 0;
-        for (slot, byte) in self.bytes.iter_mut().zip(bytes) {
-            *slot = *byte;
-            self.len += 1;
-        }
-    }
-
-    /// Adds a byte if the character can go on with it. If it cannot, the character is invalid and
-    /// the byte, which may start another one, is left to the caller.
-    fn push(&mut self, byte: u8, sink: &mut impl Sink) -> bool {
-        let mut candidate = *self;
-        if let Some(slot) = candidate.bytes.get_mut(candidate.len) {
-            *slot = byte;
-            candidate.len += 1;
-        }
-        if let Ok(text) = std::str::from_utf8(candidate.as_slice()) {
-            self.len = 0;
-            print_without_c1(text, sink);
-            return true;
-        }
-        if is_incomplete(candidate.as_slice()) {
-            *self = candidate;
-            return true;
-        }
-        self.len = 0;
-        sink.print("\u{fffd}");
-        false
-    }
 }
 
 fn dispatch_csi(body: &[u8], last: u8, sink: &mut impl Sink) {
@@ -371,11 +295,6 @@ fn dispatch_csi(body: &[u8], last: u8, sink: &mut impl Sink) {
     if let Some(csi) = Csi::parse(&limited, last) {
         sink.csi(csi);
     }
-}
-
-/// Whether the bytes are the beginning of a valid character.
-fn is_incomplete(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
 /// The length of the part before the first C0 control or DEL. Whole blocks are tested at once,
@@ -389,18 +308,4 @@ fn printable_len(bytes: &[u8]) -> usize {
         .count();
     let tested = blocks * BLOCK;
     tested + bytes.iter().skip(tested).take_while(|byte| is_printable(byte)).count()
-}
-
-/// C1 controls are dropped: in UTF-8 they are more often damage than intent, and a terminal that
-/// obeyed them would see other sequences than one that does not.
-fn print_without_c1(text: &str, sink: &mut impl Sink) {
-    let is_c1 = |c: char| ('\u{80}'..'\u{a0}').contains(&c);
-    // Every C1 control starts with this byte, which is rare in other text.
-    if memchr::memchr(0xc2, text.as_bytes()).is_none() {
-        sink.print(text);
-        return;
-    }
-    for part in text.split(is_c1).filter(|part| !part.is_empty()) {
-        sink.print(part);
-    }
 }

@@ -40,10 +40,16 @@ pub enum Signal {
 pub enum Progress {
     /// There is none, or no longer one.
     Cleared,
-    Running { percent: u8 },
-    Failed { percent: Option<u8> },
+    Running {
+        percent: u8,
+    },
+    Failed {
+        percent: Option<u8>,
+    },
     Indeterminate,
-    Paused { percent: Option<u8> },
+    Paused {
+        percent: Option<u8>,
+    },
 }
 
 /// A message that the program wants a user to see.

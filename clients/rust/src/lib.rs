@@ -1,9 +1,50 @@
-//! Messages, client and (behind `server`) server trait of `coop.v1`, generated from the proto.
+//! The client of coop, the terminal sidecar: messages and calls of `coop.v1`, generated from the
+//! proto, and what it takes to connect and to understand a refusal.
+//!
+//! ```no_run
+//! use coop_client::v1::{GetScreenRequest, SendInputRequest};
+//! use coop_client::{Credentials, Target, connect, reason};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let target = Target::parse("unix:///run/coop.sock")?;
+//! let mut coop = connect(&target, Credentials::default()).await?;
+//!
+//! let input = SendInputRequest { text: "make test".into(), enter: true };
+//! if let Err(status) = coop.send_input(input).await {
+//!     match reason(&status) {
+//!         Some(reason) if reason.code == "WRITER_BUSY" => println!("taken: {:?}", reason.metadata),
+//!         _ => return Err(status.into()),
+//!     }
+//! }
+//!
+//! let screen = coop.get_screen(GetScreenRequest::default()).await?.into_inner();
+//! println!("{}", screen.lines.join("\n"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `client` (default) | [`connect`], [`Target`], the generated client |
+//! | `json` | `json`, and serde for every message: the JSON of coop's HTTP |
+//! | `server` | the generated server trait, which coop itself implements |
 
+#[cfg(feature = "client")]
+mod connect;
 #[cfg(feature = "json")]
 pub mod json;
+mod reason;
+#[cfg(feature = "client")]
+mod target;
+
+#[cfg(feature = "client")]
+pub use connect::{Client, ConnectError, Credentials, Signature, connect};
+pub use reason::{Reason, reason, response};
+#[cfg(feature = "client")]
+pub use target::{Target, TargetError};
 
 /// The generated vocabulary of `coop.v1`.
+#[expect(clippy::large_enum_variant, reason = "prost boxes what is recursive, and nothing else")]
 #[rustfmt::skip]
 pub mod v1 {
     include!("gen/coop.v1.rs");

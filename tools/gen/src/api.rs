@@ -90,9 +90,8 @@ impl Api {
         }
         let mut methods = Vec::new();
         for method in files.iter().flat_map(|f| f.services()).flat_map(|s| s.methods().collect::<Vec<_>>()) {
-            methods.push(
-                Method::read(&method).map_err(|error| format!("rpc {} {error}", method.full_name()))?,
-            );
+            methods
+                .push(Method::read(&method).map_err(|error| format!("rpc {} {error}", method.full_name()))?);
         }
         refuse_clashes(&methods)?;
         let messages: Vec<_> = files.iter().flat_map(|file| file.messages()).collect();
@@ -180,7 +179,11 @@ fn answer(
         (Streaming::Unary, None) => {}
     }
     if response_body.is_empty() {
-        return if raw { Err("has a content_type but no response_body".to_owned()) } else { Ok(Answer::Whole) };
+        return if raw {
+            Err("has a content_type but no response_body".to_owned())
+        } else {
+            Ok(Answer::Whole)
+        };
     }
     let field = field(&method.output(), response_body)?;
     match (raw, field.kind()) {
@@ -237,7 +240,8 @@ impl Route {
     /// The path with its parameters' names left out: two routes that match the same requests
     /// have the same shape.
     fn shape(&self) -> String {
-        let segment = |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
+        let segment =
+            |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
         self.path.split('/').map(segment).collect::<Vec<_>>().join("/")
     }
 }

@@ -125,7 +125,8 @@ fn dispatch(out: &mut String, methods: &[Method]) {
             }
             (Answer::Raw(field), streaming) => {
                 let maker = if streaming == Streaming::Server { "raw_stream" } else { "raw" };
-                format!("{maker}(shape, {call}, |m| m.{}.into())", ident(field.name()))
+                let convert = if field.kind() == Kind::String { ".into()" } else { "" };
+                format!("{maker}(shape, {call}, |m| m.{}{convert})", ident(field.name()))
             }
             (Answer::Events(events), _) => {
                 let id = ident(events.id.name());

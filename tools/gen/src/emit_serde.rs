@@ -112,7 +112,11 @@ fn single(field: &FieldDescriptor) -> Result<String, String> {
             format!("Sub<{}>", type_name(&message))
         }
         Kind::Message(message) => {
-            return Err(format!("field {} has a {}, whose JSON nobody wrote", field.full_name(), message.full_name()));
+            return Err(format!(
+                "field {} has a {}, whose JSON nobody wrote",
+                field.full_name(),
+                message.full_name()
+            ));
         }
     })
 }
@@ -145,10 +149,11 @@ fn enum_path(descriptor: &EnumDescriptor) -> String {
 /// The name that prost gives a field.
 pub fn ident(name: &str) -> String {
     const KEYWORDS: &[&str] = &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else",
-        "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
-        "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try",
-        "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static",
+        "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
+        "while", "yield",
     ];
     let snake = AsSnakeCase(name).to_string();
     if KEYWORDS.contains(&snake.as_str()) { format!("r#{snake}") } else { snake }

@@ -8,6 +8,8 @@ mod emit_gateway;
 mod emit_serde;
 mod plugin;
 mod rule;
+#[cfg(test)]
+mod tests;
 
 use std::io::{Read as _, Write as _};
 

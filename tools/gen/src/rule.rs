@@ -39,10 +39,7 @@ fn option(method: &MethodDescriptor, name: &str) -> Option<DynamicMessage> {
 }
 
 fn text(message: &DynamicMessage, field: &str) -> String {
-    message
-        .get_field_by_name(field)
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
+    message.get_field_by_name(field).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The rule of a method; an RPC without one, or without a scope, is refused.

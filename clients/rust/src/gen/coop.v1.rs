@@ -197,6 +197,9 @@ pub struct CursorPosition {
     pub row: i32,
     #[prost(int32, tag="2")]
     pub col: i32,
+    /// The program does not show it.
+    #[prost(bool, tag="3")]
+    pub hidden: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetScreenTextRequest {
@@ -410,7 +413,7 @@ pub struct StreamOutputRequest {
     /// The first byte wanted; 0 is the oldest kept.
     #[prost(uint64, tag="1")]
     pub from_offset: u64,
-    /// Only what comes from now on.
+    /// Only what comes from now on. Ignored if `epoch` says where the reader had got to.
     #[prost(bool, tag="2")]
     pub tail: bool,
     /// The epoch `from_offset` is from. Another coop's gives a gap, then the oldest kept.
@@ -918,7 +921,7 @@ pub struct Event {
     pub at_epoch_ms: u64,
     /// `heartbeat`, `gap`, `state`, `prompt`, `nudge`, `respond`, `stop`, `start`,
     /// `transcript`, `usage`, `exit`, `restart`, `resize` or `shutdown`. A heartbeat opens every
-    /// stream and comes at least every 10 seconds; its `seq` is the head of the log.
+    /// stream and comes at least every 10 seconds; its `seq` is the last event before it.
     #[prost(string, tag="4")]
     pub r#type: ::prost::alloc::string::String,
     #[prost(oneof="event::Payload", tags="5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17")]

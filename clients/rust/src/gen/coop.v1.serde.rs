@@ -58,6 +58,7 @@ message!(GetScreenResponse {
 message!(CursorPosition {
     row: one["row": Int<i32>],
     col: one["col": Int<i32>],
+    hidden: one["hidden": Bool],
 });
 
 message!(GetScreenTextRequest {

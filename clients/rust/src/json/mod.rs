@@ -1,11 +1,12 @@
 //! The JSON of `coop.v1`, as coop's HTTP and WebSocket speak it: proto field names, 64-bit
 //! integers as numbers, bytes as base64, every field printed, `null` read as absent.
 //!
-//! The generated file lists each message's fields with their [`kind`]s; this module turns such a
+//! The generated file lists each message's fields with their kinds; this module turns such a
 //! list into `Serialize` and `Deserialize`. It knows no message and no RPC by name.
 
-pub mod kind;
+pub(crate) mod kind;
 mod object;
+mod scalar;
 
 use std::fmt;
 
@@ -23,11 +24,7 @@ pub trait Message: prost::Message + Default + 'static {
     fn write<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error>;
 
     /// Reads the value of one of [`FIELDS`](Self::FIELDS) into its place.
-    fn read<'de, M: MapAccess<'de>>(
-        &mut self,
-        field: &'static str,
-        value: &mut M,
-    ) -> Result<(), M::Error>;
+    fn read<'de, M: MapAccess<'de>>(&mut self, field: &'static str, value: &mut M) -> Result<(), M::Error>;
 }
 
 /// Implements [`Message`], `Serialize` and `Deserialize` from a list of slots.
@@ -170,10 +167,7 @@ pub fn merge_slice<M: Message>(
 }
 
 /// Reads an object's fields into a message and leaves those it does not mention alone.
-pub fn merge<'de, M: Message, D: Deserializer<'de>>(
-    message: &mut M,
-    input: D,
-) -> Result<(), D::Error> {
+pub fn merge<'de, M: Message, D: Deserializer<'de>>(message: &mut M, input: D) -> Result<(), D::Error> {
     input.deserialize_map(Fields(message))
 }
 
@@ -203,10 +197,7 @@ impl Codec {
     }
 }
 
-pub(crate) fn serialize<M: Message, S: serde::Serializer>(
-    message: &M,
-    out: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<M: Message, S: serde::Serializer>(message: &M, out: S) -> Result<S::Ok, S::Error> {
     let mut map = out.serialize_map(None)?;
     message.write(&mut map)?;
     map.end()

@@ -1,0 +1,225 @@
+//! The server's life from beginning to end: bind, build, spawn, serve, drain. It owns every task.
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::config::Config;
+use crate::log::Outlet;
+use crate::pty::{Exit, LaunchError, Reaper};
+use crate::server::{self, BindError, Door, Listener, Policy, Server, TlsError, UnixDoor};
+use crate::service::{About, Closing, Service};
+use crate::session::clock::Now;
+use crate::session::event::ShutdownReason;
+use crate::session::shell::{self, Shell};
+use crate::session::{DEFAULT_GRACE, Session};
+
+/// How long connections may take to hear the end.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// Why coop did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    #[error("TLS cannot be served: {0}")]
+    Tls(#[from] TlsError),
+    #[error("the state directory {} cannot be used: {reason}", .path.display())]
+    StateDir { path: PathBuf, reason: io::Error },
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error("coop cannot watch over its children: {0}")]
+    Reaper(io::Error),
+    #[error("reflection cannot be served: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
+
+impl StartError {
+    /// What coop exits with.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Launch(error) => u8::try_from(error.shell_code()).unwrap_or(1),
+            Self::Bind(_) | Self::Tls(_) | Self::StateDir { .. } => USAGE,
+            Self::Reaper(_) | Self::Reflection(_) => 1,
+        }
+    }
+}
+
+/// The exit code of wrong usage or configuration.
+pub const USAGE: u8 = 64;
+
+/// Serves one session from its start to its end; answers how the child ended.
+pub async fn run(mut config: Config, stdout: &Outlet) -> Result<Exit, StartError> {
+    let tracker = TaskTracker::new();
+    let reaper = Reaper::install().map_err(StartError::Reaper)?;
+    // SIGCHLD must be heard from before the first child on until after the last.
+    let mut reaping = tokio::task::JoinSet::new();
+    reaping.spawn(reaper.run());
+    let interrupts = Interrupts::listen().map_err(StartError::Reaper)?;
+
+    let doors = Doors::open(&config).await?;
+    config.tell_child(doors.private.path(), doors.tcp_address());
+    let epoch_ms = Now::read().epoch_ms;
+    let (session, shell) = shell::start(config.settings.clone(), epoch_ms, reaper)?;
+
+    let closing = Closing::default();
+    let service = Service::new(session.clone(), about(&config), closing.clone());
+    let apps = server::apps(&service, policy(&mut config), &tracker)?;
+    let server = Server::new(tracker.clone());
+    let state_dir = doors.serve(&server, &apps, stdout);
+
+    let exit = live(shell, &session, interrupts).await;
+
+    closing.close();
+    server.close();
+    tracker.close();
+    if timeout(GOODBYE, tracker.wait()).await.is_err() {
+        tracing::debug!("some connections did not end in time");
+    }
+    // What the session left there stays; an empty directory tells nobody anything.
+    drop(std::fs::remove_dir(state_dir));
+    Ok(exit)
+}
+
+/// Lets the session live until it is over, passing on what coop itself is told by signals.
+async fn live(shell: Shell, session: &Session, mut interrupts: Interrupts) -> Exit {
+    let mut shell = std::pin::pin!(shell.run());
+    loop {
+        tokio::select! {
+            exit = shell.as_mut() => return exit,
+            () = interrupts.next() => {
+                // Sent beside the shell, which has to run to take it. The second time means now.
+                let ask = session.shut_down(ShutdownReason::Signal, DEFAULT_GRACE);
+                tokio::select! {
+                    exit = shell.as_mut() => return exit,
+                    told = ask => drop(told),
+                }
+            }
+        }
+    }
+}
+
+/// The signals that ask coop itself to go.
+struct Interrupts {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Interrupts {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
+        }
+    }
+}
+
+/// Everything that was bound.
+struct Doors {
+    tcp: Option<TcpListener>,
+    grpc: Option<TcpListener>,
+    health: Option<TcpListener>,
+    socket: Option<UnixDoor>,
+    private: UnixDoor,
+    state_dir: PathBuf,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+}
+
+impl Doors {
+    /// Opens all of them before the first takes its place, so that a coop that cannot start
+    /// leaves another one's socket alone.
+    async fn open(config: &Config) -> Result<Self, StartError> {
+        let tls = config.tls.as_ref().map(server::acceptor).transpose()?;
+        let tcp = bind(config.tcp).await?;
+        let grpc = bind(config.grpc).await?;
+        let health = bind(config.health).await?;
+        let mut socket = config.socket.as_deref().map(UnixDoor::bind).transpose()?;
+        let state_dir = config.state_dir.clone();
+        create_private(&state_dir).map_err(|reason| StartError::StateDir { path: state_dir.clone(), reason })?;
+        let mut private = UnixDoor::bind(&state_dir.join("coop.sock"))?;
+        private.publish()?;
+        if let Some(socket) = &mut socket {
+            socket.publish()?;
+        }
+        Ok(Self { tcp, grpc, health, socket, private, state_dir, tls })
+    }
+
+    fn tcp_address(&self) -> Option<std::net::SocketAddr> {
+        self.tcp.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// Serves on each, and says so on stdout. Answers the state directory, for the end.
+    fn serve(self, server: &Server, apps: &server::Apps, stdout: &Outlet) -> PathBuf {
+        let announce = |kind: &str, listener: &TcpListener| {
+            if let Ok(address) = listener.local_addr() {
+                stdout.line(&format!("{kind} listening on {address}"));
+            }
+        };
+        if let Some(listener) = self.tcp {
+            announce("HTTP", &listener);
+            server.serve(Listener::Tcp { listener, tls: self.tls.clone() }, apps.main.clone());
+        }
+        if let Some(listener) = self.grpc {
+            announce("gRPC", &listener);
+            server.serve(Listener::Tcp { listener, tls: self.tls }, apps.grpc.clone());
+        }
+        if let Some(listener) = self.health {
+            announce("Health", &listener);
+            server.serve(Listener::Tcp { listener, tls: None }, apps.health.clone());
+        }
+        if let Some(socket) = self.socket {
+            stdout.line(&format!("Unix socket listening on {}", socket.path().display()));
+            server.serve(Listener::Unix { socket, door: Door::Unix }, apps.main.clone());
+        }
+        server.serve(Listener::Unix { socket: self.private, door: Door::Private }, apps.main.clone());
+        self.state_dir
+    }
+}
+
+async fn bind(place: Option<(std::net::IpAddr, u16)>) -> Result<Option<TcpListener>, BindError> {
+    match place {
+        Some((host, port)) => server::tcp(host, port).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn create_private(dir: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+fn about(config: &Config) -> About {
+    About {
+        session_id: config.session_id.clone(),
+        name: config.name.clone(),
+        labels: config.labels.clone(),
+        agent: config.agent.to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+        started: Instant::now(),
+    }
+}
+
+fn policy(config: &mut Config) -> Policy {
+    Policy {
+        certificates: config.wants_certificates(),
+        tokens: std::mem::take(&mut config.tokens),
+        allow_hosts: std::mem::take(&mut config.allow_hosts),
+        allow_origins: std::mem::take(&mut config.allow_origins),
+        hook_nonce: config.hook_nonce.clone(),
+    }
+}

@@ -1,0 +1,309 @@
+//! What can be typed: the flags of the server and the client verbs. It decides nothing; what the
+//! words mean is `config`'s business, and the verbs' own.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+/// The verbs that make coop a client. Only the very first word can be one, so that any program
+/// can still be run: `coop -- screen`.
+const VERBS: &[&str] = &["attach", "screen", "input", "keys", "events", "shutdown", "help"];
+
+const SERVER_EXAMPLES: &str = "\
+Client verbs (`coop VERB --help`):
+  attach      this terminal becomes the session's; Ctrl-] leaves it
+  screen      prints what stands on the screen
+  input       types text
+  keys        presses keys
+  events      prints what happens, as it happens
+  shutdown    ends the session
+
+Examples:
+  coop --port 8080 -- bash                     any program, on http://127.0.0.1:8080/
+  coop --socket /tmp/coop.sock -- vim notes    only on a Unix socket
+  COOP_AUTH_TOKEN=… coop --port 8080 -- bash   on every address, for whoever has the token
+  coop screen http://127.0.0.1:8080            look at it
+  coop attach http://127.0.0.1:8080            sit down at it";
+
+/// Runs one program on a terminal and serves it over gRPC, HTTP/JSON and WebSocket.
+#[derive(Debug, Parser)]
+#[command(
+    name = "coop",
+    version,
+    override_usage = "coop [OPTIONS] [--] COMMAND [ARGS]...\n       coop VERB ...",
+    after_help = SERVER_EXAMPLES,
+    max_term_width = 100
+)]
+pub struct Serve {
+    /// Serve everything on this TCP port; 0 picks a free one
+    #[arg(long, env = "COOP_PORT")]
+    pub port: Option<u16>,
+    /// Serve everything on this Unix socket too [env: COOP_SOCKET]
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Address to listen on [default: 127.0.0.1, or 0.0.0.0 once a token is set]
+    #[arg(long, env = "COOP_HOST", value_name = "ADDRESS")]
+    pub host: Option<String>,
+    /// Serve gRPC and grpc-web alone on this port
+    #[arg(long, alias = "port-grpc", env = "COOP_GRPC_PORT", value_name = "PORT")]
+    pub grpc_port: Option<u16>,
+    /// Serve health probes, without a token, on this port of every address
+    #[arg(long, alias = "port-health", env = "COOP_HEALTH_PORT", value_name = "PORT")]
+    pub health_port: Option<u16>,
+
+    /// Token that callers must show; better in the variable or a file than on the command line
+    #[arg(long, env = "COOP_AUTH_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub auth_token: Option<String>,
+    /// File with a `TOKEN [read|respond|write|admin,...]` on each line
+    #[arg(long, env = "COOP_AUTH_TOKEN_FILE", value_name = "FILE")]
+    pub auth_token_file: Option<PathBuf>,
+    /// Serve TLS on the TCP ports with this certificate chain (PEM)
+    #[arg(long, env = "COOP_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, env = "COOP_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// Accept client certificates of this authority (PEM) instead of a token
+    #[arg(long, env = "COOP_TLS_CLIENT_CA", value_name = "FILE")]
+    pub tls_client_ca: Option<PathBuf>,
+    /// Another name that clients may call this host by
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<String>,
+    /// A foreign web origin whose pages may call, for example https://desk.example
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
+    /// Serve on a reachable address without any token: everybody who reaches it can type
+    #[arg(long)]
+    pub insecure_no_auth: bool,
+
+    /// Which agent the command is [default: by its name, else unknown]
+    #[arg(long, env = "COOP_AGENT")]
+    pub agent: Option<AgentName>,
+    /// How far coop answers the agent's set-up dialogs; only drivers go by it
+    #[arg(long, env = "COOP_GROOM", default_value = "auto")]
+    pub groom: Groom,
+    /// How long an inferred idle must hold; only drivers go by it
+    #[arg(long, env = "COOP_IDLE_GRACE", default_value_t = 60, value_name = "SECS")]
+    pub idle_grace: u64,
+    /// Shut down after this long without output and input; 0 is never
+    #[arg(long, env = "COOP_IDLE_TIMEOUT", default_value_t = 0, value_name = "SECS")]
+    pub idle_timeout: u64,
+    /// Go on serving this long after the child's exit [default: forever]; 0 exits with it
+    #[arg(long, env = "COOP_LINGER", value_name = "SECS")]
+    pub linger: Option<u64>,
+
+    /// Columns of the terminal, 1 to 1000
+    #[arg(long, env = "COOP_COLS", default_value_t = 200)]
+    pub cols: u32,
+    /// Rows of the terminal, 1 to 1000
+    #[arg(long, env = "COOP_ROWS", default_value_t = 50)]
+    pub rows: u32,
+    /// Raw output kept for readers that come late
+    #[arg(long, env = "COOP_RING_SIZE", default_value_t = 1 << 20, value_name = "BYTES")]
+    pub ring_size: usize,
+    /// Lines kept above the screen, within 16 MiB
+    #[arg(long, env = "COOP_SCROLLBACK", default_value_t = 10_000, value_name = "LINES")]
+    pub scrollback: usize,
+    /// What the child gets as TERM
+    #[arg(long, default_value = "xterm-256color")]
+    pub term: String,
+    /// Start the child in this directory
+    #[arg(long, env = "COOP_CWD", value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+
+    /// A name for people
+    #[arg(long)]
+    pub name: Option<String>,
+    /// A label, shown by status
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub label: Vec<String>,
+    /// How the log on stderr looks
+    #[arg(long, env = "COOP_LOG_FORMAT", default_value = "json")]
+    pub log_format: LogFormat,
+    /// How much goes into it
+    #[arg(long, env = "COOP_LOG_LEVEL", default_value = "info")]
+    pub log_level: LogLevel,
+
+    /// The program to run, and its arguments
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AgentName {
+    Claude,
+    Codex,
+    Gemini,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Groom {
+    Auto,
+    Manual,
+    Pristine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Json,
+    Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// coop as a client of a running coop.
+#[derive(Debug, Parser)]
+#[command(name = "coop", version, max_term_width = 100)]
+pub struct Client {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// Whom to call.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// http://HOST:PORT, https://HOST:PORT, unix:///PATH or a socket's path
+    /// [default: COOP_URL, COOP_SOCKET, or the default socket]
+    #[arg(value_name = "URL|SOCKET")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub identity: Identity,
+}
+
+/// Whom to call, for verbs whose words are the message.
+#[derive(Debug, Clone, Args)]
+pub struct At {
+    /// http://HOST:PORT, https://HOST:PORT, unix:///PATH or a socket's path
+    /// [default: COOP_URL, COOP_SOCKET, or the default socket]
+    #[arg(long, short, value_name = "URL|SOCKET")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub identity: Identity,
+}
+
+/// As whom to call, and whom to believe.
+#[derive(Debug, Clone, Args)]
+pub struct Identity {
+    /// Token to show
+    #[arg(long, env = "COOP_AUTH_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Trust this authority's certificates (PEM) for https
+    #[arg(long, value_name = "FILE")]
+    pub tls_ca: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Makes this terminal the session's; Ctrl-] leaves it
+    ///
+    /// Exits with the child's code when the child exits.
+    Attach {
+        #[command(flatten)]
+        target: Target,
+        /// Keep everybody else from typing meanwhile
+        #[arg(long)]
+        lock: bool,
+        /// Leave the session's size as it is
+        #[arg(long)]
+        no_resize: bool,
+    },
+    /// Prints what stands on the screen
+    Screen {
+        #[command(flatten)]
+        target: Target,
+        /// With colours, as the terminal would get them
+        #[arg(long, conflicts_with = "json")]
+        ansi: bool,
+        /// The whole snapshot as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Types text, and Enter after it unless told otherwise
+    Input {
+        #[command(flatten)]
+        at: At,
+        /// Without Enter
+        #[arg(long)]
+        no_enter: bool,
+        /// The text; several words are joined by spaces
+        #[arg(required = true)]
+        text: Vec<String>,
+        /// Print the answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Presses keys, for example: coop keys C-c Up Enter
+    Keys {
+        #[command(flatten)]
+        at: At,
+        #[arg(required = true)]
+        keys: Vec<String>,
+        /// Print the answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints what happens, as it happens
+    Events {
+        #[command(flatten)]
+        target: Target,
+        /// Start after this event instead of with everything that is kept
+        #[arg(long, default_value_t = 0, value_name = "SEQ")]
+        since: u64,
+        /// Only these types, for example state,exit
+        #[arg(long, value_delimiter = ',', value_name = "TYPES")]
+        types: Vec<String>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ends the session's child, everything it started, and coop
+    Shutdown {
+        #[command(flatten)]
+        target: Target,
+        /// How long the child may take
+        #[arg(long, value_name = "SECS")]
+        grace: Option<u64>,
+        /// Print the answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What coop is asked to be.
+#[derive(Debug)]
+pub enum Invocation {
+    Serve(Box<Serve>),
+    Client(Verb),
+}
+
+/// Reads the command line.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let first = words.get(1).and_then(|word| word.to_str());
+    if first == Some("help") && words.len() == 2 {
+        return Err(Serve::command().try_get_matches_from(["coop", "--help"]).err().unwrap_or_else(no_help));
+    }
+    if first.is_some_and(|word| VERBS.contains(&word)) {
+        return Client::try_parse_from(words).map(|client| Invocation::Client(client.verb));
+    }
+    Serve::try_parse_from(words).map(|serve| Invocation::Serve(Box::new(serve)))
+}
+
+fn no_help() -> clap::Error {
+    Serve::command().error(clap::error::ErrorKind::DisplayHelp, "no help")
+}
+
+/// The environment variables that are flags: the child must not see them.
+pub fn variables() -> Vec<OsString> {
+    let command = Serve::command();
+    command.get_arguments().filter_map(|argument| argument.get_env().map(ToOwned::to_owned)).collect()
+}

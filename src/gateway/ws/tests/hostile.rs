@@ -1,0 +1,125 @@
+//! What a client must not be able to break.
+
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+
+use super::super::socket;
+use super::*;
+
+const FRAME_LIMIT: usize = socket::FRAME_LIMIT as usize;
+
+const ECHO: &str = "stty raw -echo; echo ready; exec cat";
+
+#[tokio::test]
+async fn nonsense_is_an_error_frame_and_the_connection_goes_on() {
+    let bench = Plan::new(ECHO).start().await;
+    let mut client = bench.client("?subscribe=").await;
+    bench.printed("ready").await;
+    let deep = "[".repeat(100_000);
+    let texts = [
+        String::new(),
+        "{".into(),
+        "null".into(),
+        "[]".into(),
+        "{}".into(),
+        "{\"type\":\"ping\"".into(),
+        "{\"type\":\"ping\"}{\"type\":\"ping\"}".into(),
+        "{\"type\":\"ping\",\"type\":7}".into(),
+        "{\"type\":7}".into(),
+        "{\"type\":\"nothing\"}".into(),
+        "{\"type\":\"input\",\"text\":7}".into(),
+        "{\"type\":\"input\",\"text\":\"\\ud800\"}".into(),
+        "{\"type\":\"input_raw\",\"data\":\"***\"}".into(),
+        "{\"type\":\"keys\",\"keys\":\"a\"}".into(),
+        "{\"type\":\"keys\",\"keys\":[\"NoSuchKey\"]}".into(),
+        "{\"type\":\"resize\",\"cols\":65535,\"rows\":65535}".into(),
+        "{\"type\":\"resize\",\"cols\":99999999999,\"rows\":1}".into(),
+        "{\"type\":\"signal:send\",\"signal\":\"NOPE\"}".into(),
+        "{\"type\":\"lock\",\"action\":\"acquire\",\"ttl_ms\":1}".into(),
+        "{\"type\":\"lock\",\"action\":\"steal\"}".into(),
+        "{\"type\":\"auth\"}".into(),
+        "{\"type\":\"screen_request\",\"format\":\"png\"}".into(),
+        deep.clone(),
+        format!("{{\"type\":\"input\",\"text\":{deep}"),
+        format!("{{\"type\":\"ping\",\"request_id\":{deep}{}}}", "]".repeat(100_000)),
+        format!("{{\"type\":\"respond\",\"answers\":{deep}{}}}", "]".repeat(100_000)),
+    ];
+    for text in texts {
+        client.send_message(Message::text(text.clone())).await;
+        let answer = client.next().await;
+        assert_eq!(
+            (&answer["type"], &answer["code"]),
+            (&json!("error"), &json!("BAD_REQUEST")),
+            "{text:.80}: {answer}"
+        );
+        assert_eq!(answer["error"]["message"], answer["message"]);
+    }
+    client.send_message(Message::binary(b"{\"type\":\"ping\"}".to_vec())).await;
+    assert_eq!(client.next().await["code"], "BAD_REQUEST");
+    assert_eq!(client.ask(json!({"type": "input", "text": "alive"}), 1).await["bytes_written"], 5);
+    bench.printed("alive").await;
+}
+
+#[tokio::test]
+async fn an_oversized_message_is_closed_with_its_reason() {
+    let bench = Plan::new(ECHO).start().await;
+    let mut whole = bench.client("?subscribe=").await;
+    // The server may close before all of it is sent.
+    drop(whole.socket.send(Message::text("x".repeat(FRAME_LIMIT + 1))).await);
+    assert_eq!(whole.until_closed().await.1, 1009);
+    let mut pieces = bench.client("?subscribe=").await;
+    for piece in 0..20 {
+        let opcode = if piece == 0 { Data::Text } else { Data::Continue };
+        let frame = Frame::message("x".repeat(1 << 20), OpCode::Data(opcode), piece == 19);
+        if pieces.socket.send(Message::Frame(frame)).await.is_err() {
+            break;
+        }
+    }
+    assert_eq!(pieces.until_closed().await.1, 1009);
+}
+
+#[tokio::test]
+async fn the_largest_message_passes_in_one_piece_and_in_many() {
+    let bench = Plan::new(ECHO).start().await;
+    let mut client = bench.client("?subscribe=").await;
+    let frame = json!({"type": "ping", "padding": ""}).to_string();
+    let padding = "x".repeat(FRAME_LIMIT - frame.len());
+    let frame = json!({"type": "ping", "padding": padding}).to_string();
+    assert_eq!(frame.len(), FRAME_LIMIT);
+    client.send_message(Message::text(frame.clone())).await;
+    assert_eq!(client.next().await["type"], "pong");
+    let (first, rest) = frame.split_at(10);
+    let first = Frame::message(first.to_owned(), OpCode::Data(Data::Text), false);
+    client.send_message(Message::Frame(first)).await;
+    let rest = Frame::message(rest.to_owned(), OpCode::Data(Data::Continue), true);
+    client.send_message(Message::Frame(rest)).await;
+    assert_eq!(client.next().await["type"], "pong");
+}
+
+#[tokio::test]
+async fn a_broken_protocol_is_closed_with_its_reason() {
+    let bench = Plan::new(ECHO).start().await;
+    let mut client = bench.client("?subscribe=").await;
+    let text = Frame::message(b"\xff\xfe".to_vec(), OpCode::Data(Data::Text), true);
+    client.send_message(Message::Frame(text)).await;
+    assert_eq!(client.until_closed().await.1, 1007);
+    let mut client = bench.client("?subscribe=").await;
+    let stray = Frame::message(b"x".to_vec(), OpCode::Data(Data::Continue), true);
+    client.send_message(Message::Frame(stray)).await;
+    assert_eq!(client.until_closed().await.1, 1002);
+}
+
+#[tokio::test]
+async fn a_client_that_sends_all_before_it_reads_does_not_lock_itself_out() {
+    let bench = Plan::new(ECHO).start().await;
+    bench.printed("ready").await;
+    let mut client = bench.client("?mode=raw").await;
+    let text = "x".repeat(10_000);
+    for id in 0..1000 {
+        client.send(json!({"type": "input", "text": text, "request_id": id})).await;
+    }
+    for id in 0..1000 {
+        let reply = client.until_type("reply").await;
+        assert_eq!((number(&reply, "request_id"), number(&reply, "bytes_written")), (id, 10_000));
+    }
+}

@@ -1,0 +1,189 @@
+//! The accept loops and the life of one connection: HTTP/1.1, HTTP/2 and upgrades on one port,
+//! within stated limits, until coop goes.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use super::listen::UnixDoor;
+use super::peer::{Door, Peer};
+use crate::error::{Code, Error};
+use crate::gateway::envelope;
+
+/// How many connections there may be at once, over all listeners.
+pub const CONNECTIONS: usize = 2048;
+/// How many calls and streams one HTTP/2 connection may have open.
+const STREAMS: u32 = 256;
+/// What one HTTP/2 stream may hold back for a slow reader.
+const SEND_BUFFER: usize = 64 << 10;
+/// How long a client may take to shake hands.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long an HTTP/1.1 client may take to say what it wants next.
+const HEADERS: Duration = Duration::from_secs(60);
+/// A silent HTTP/2 peer is asked this often whether it lives, and given as long to answer.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// After a failed accept, when for example no descriptor is left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Where connections come in.
+pub enum Listener {
+    Tcp { listener: TcpListener, tls: Option<TlsAcceptor> },
+    Unix { socket: UnixDoor, door: Door },
+}
+
+enum Stream {
+    Tcp(TcpStream, SocketAddr),
+    Unix(UnixStream),
+}
+
+impl Listener {
+    async fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Tcp { listener, .. } => listener.accept().await.map(|(stream, from)| Stream::Tcp(stream, from)),
+            Self::Unix { socket, .. } => socket.listener().accept().await.map(|(stream, _)| Stream::Unix(stream)),
+        }
+    }
+}
+
+/// What all connections share.
+#[derive(Clone)]
+pub struct Server {
+    /// Every connection runs here, so that the end can wait for them.
+    tracker: TaskTracker,
+    /// Set when no more may come, and those that are there should finish.
+    closing: CancellationToken,
+    room: Arc<Semaphore>,
+}
+
+impl Server {
+    pub fn new(tracker: TaskTracker) -> Self {
+        Self { tracker, closing: CancellationToken::new(), room: Arc::new(Semaphore::new(CONNECTIONS)) }
+    }
+
+    /// Accepts nothing more and lets every connection end after what it does now.
+    pub fn close(&self) {
+        self.closing.cancel();
+    }
+
+    /// Serves `app` on this listener until closed.
+    pub fn serve(&self, listener: Listener, app: Router) {
+        let server = self.clone();
+        self.tracker.spawn(async move {
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    () = server.closing.cancelled() => return,
+                };
+                match accepted {
+                    Ok(stream) => server.welcome(stream, &listener, &app),
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        sleep_until(Instant::now() + ACCEPT_PAUSE).await;
+                    }
+                }
+            }
+        });
+    }
+
+    fn welcome(&self, stream: Stream, listener: &Listener, app: &Router) {
+        let (tls, door) = match listener {
+            Listener::Tcp { tls, .. } => (tls.clone(), Door::Tcp { certified: false }),
+            Listener::Unix { door, .. } => (None, *door),
+        };
+        let (server, app) = (self.clone(), app.clone());
+        let room = Arc::clone(&self.room).try_acquire_owned().ok();
+        self.tracker.spawn(async move {
+            let full = room.is_none();
+            match stream {
+                Stream::Unix(stream) if full => turn_away(stream).await,
+                Stream::Tcp(stream, _) if full => turn_away(stream).await,
+                Stream::Unix(stream) => {
+                    server.converse(stream, Peer { from: "the Unix socket".into(), door }, app).await;
+                }
+                Stream::Tcp(stream, from) => server.greet(stream, from, tls, app).await,
+            }
+            drop(room);
+        });
+    }
+
+    async fn greet(&self, stream: TcpStream, from: SocketAddr, tls: Option<TlsAcceptor>, app: Router) {
+        // An echo must not wait for the next packet. It fails only if the peer is gone already.
+        drop(stream.set_nodelay(true));
+        let from = from.to_string().into();
+        let Some(tls) = tls else {
+            self.converse(stream, Peer { from, door: Door::Tcp { certified: false } }, app).await;
+            return;
+        };
+        match timeout(HANDSHAKE, tls.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                let certified = stream.get_ref().1.peer_certificates().is_some();
+                self.converse(stream, Peer { from, door: Door::Tcp { certified } }, app).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%error, %from, "no TLS"),
+            Err(_) => tracing::debug!(%from, "no TLS handshake in time"),
+        }
+    }
+
+    async fn converse<S>(&self, stream: S, peer: Peer, app: Router)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer.clone());
+            app.clone().oneshot(request)
+        });
+        let builder = protocols();
+        let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
+        let result = tokio::select! {
+            result = connection.as_mut() => result,
+            () = self.closing.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = result {
+            tracing::debug!(error, "a connection broke");
+        }
+    }
+}
+
+fn protocols() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_send_buf_size(SEND_BUFFER)
+        .keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE);
+    builder
+}
+
+/// Says in plain HTTP that there is no room, whatever the client speaks.
+async fn turn_away<S: AsyncWrite + Unpin>(mut stream: S) {
+    let error = Error::new(Code::TooLarge, format!("there are {CONNECTIONS} connections already; try again later"));
+    let body = serde_json::Value::Object(envelope(&error)).to_string();
+    let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close";
+    let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    // Whoever does not listen is closed on all the same.
+    drop(timeout(HANDSHAKE, stream.write_all(answer.as_bytes())).await);
+}
