@@ -94,6 +94,7 @@ async fn live(shell: Shell, session: &Session, mut interrupts: Interrupts) -> Ex
         tokio::select! {
             exit = shell.as_mut() => return exit,
             () = interrupts.next() => {
+                tracing::info!("a signal asks coop to go");
                 // Sent beside the shell, which has to run to take it. The second time means now.
                 let ask = session.shut_down(ShutdownReason::Signal, DEFAULT_GRACE);
                 tokio::select! {
@@ -151,7 +152,8 @@ impl Doors {
         let health = bind(config.health).await?;
         let mut socket = config.socket.as_deref().map(UnixDoor::bind).transpose()?;
         let state_dir = config.state_dir.clone();
-        create_private(&state_dir).map_err(|reason| StartError::StateDir { path: state_dir.clone(), reason })?;
+        create_private(&state_dir)
+            .map_err(|reason| StartError::StateDir { path: state_dir.clone(), reason })?;
         let mut private = UnixDoor::bind(&state_dir.join("coop.sock"))?;
         private.publish()?;
         if let Some(socket) = &mut socket {

@@ -160,6 +160,51 @@ pub enum LogLevel {
     Trace,
 }
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   done
+  1   coop refused; stderr says CODE: why
+  64  what was typed cannot be meant
+  69  nobody answers, or the connection was lost
+  77  the token is missing, wrong, or not enough";
+
+const ATTACH_EXAMPLES: &str = "\
+Examples:
+  coop attach                             the coop that COOP_URL or COOP_SOCKET names
+  coop attach http://127.0.0.1:8080       over TCP
+  coop attach --lock /tmp/coop.sock       nobody else types meanwhile
+  coop attach --no-resize /tmp/coop.sock  only look in
+
+Several people can be attached at once. A lost connection is made anew for half a minute.
+
+Exit codes: the child's own if it exits meanwhile (128 + N if signal N ended it), 0 after Ctrl-],
+else as for the other verbs (coop screen --help).";
+
+const INPUT_EXAMPLES: &str = "\
+Options come before the text; everything from its first word on is the text.
+
+Examples:
+  coop input -t /tmp/coop.sock ls -la
+  coop input --no-enter 'half a line'
+  coop input -- --starts-with-a-dash";
+
+const KEYS_EXAMPLES: &str = "\
+Keys: Enter Tab Escape Space Backspace Delete Insert Up Down Left Right Home End PageUp PageDown
+F1 to F12, single characters, and any of them with Ctrl-, Alt- or Shift- (C-, M-, S-) before it.
+One unknown key refuses all of them.
+
+Examples:
+  coop keys C-c
+  coop keys -t http://127.0.0.1:8080 Escape : q ! Enter";
+
+const EVENTS_EXAMPLES: &str = "\
+Types: state prompt nudge respond stop start transcript usage exit restart resize shutdown.
+
+Examples:
+  coop events                             everything kept, then everything new
+  coop events --types exit | head -1      wait for the end of the child
+  coop events --json --since 120 | jq .";
+
 /// coop as a client of a running coop.
 #[derive(Debug, Parser)]
 #[command(name = "coop", version, max_term_width = 100)]
@@ -204,8 +249,7 @@ pub struct Identity {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Makes this terminal the session's; Ctrl-] leaves it
-    ///
-    /// Exits with the child's code when the child exits.
+    #[command(after_help = ATTACH_EXAMPLES)]
     Attach {
         #[command(flatten)]
         target: Target,
@@ -217,6 +261,7 @@ pub enum Verb {
         no_resize: bool,
     },
     /// Prints what stands on the screen
+    #[command(after_help = EXIT_CODES)]
     Screen {
         #[command(flatten)]
         target: Target,
@@ -228,6 +273,7 @@ pub enum Verb {
         json: bool,
     },
     /// Types text, and Enter after it unless told otherwise
+    #[command(after_help = INPUT_EXAMPLES)]
     Input {
         #[command(flatten)]
         at: At,
@@ -235,16 +281,18 @@ pub enum Verb {
         #[arg(long)]
         no_enter: bool,
         /// The text; several words are joined by spaces
-        #[arg(required = true)]
+        #[arg(required = true, trailing_var_arg = true)]
         text: Vec<String>,
         /// Print the answer as JSON
         #[arg(long)]
         json: bool,
     },
     /// Presses keys, for example: coop keys C-c Up Enter
+    #[command(after_help = KEYS_EXAMPLES)]
     Keys {
         #[command(flatten)]
         at: At,
+        /// The keys, in this order
         #[arg(required = true)]
         keys: Vec<String>,
         /// Print the answer as JSON
@@ -252,6 +300,7 @@ pub enum Verb {
         json: bool,
     },
     /// Prints what happens, as it happens
+    #[command(after_help = EVENTS_EXAMPLES)]
     Events {
         #[command(flatten)]
         target: Target,
@@ -265,11 +314,11 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Ends the session's child, everything it started, and coop
+    /// Ends the session's child, everything it started, and coop, and waits until they are gone
     Shutdown {
         #[command(flatten)]
         target: Target,
-        /// How long the child may take
+        /// How long the child may take before it is killed [default: 10]
         #[arg(long, value_name = "SECS")]
         grace: Option<u64>,
         /// Print the answer as JSON

@@ -153,7 +153,9 @@ impl Config {
     pub fn tell_child(&mut self, private_socket: &Path, tcp: Option<std::net::SocketAddr>) {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let url = match tcp {
-            Some(address) if address.ip().is_unspecified() => format!("{scheme}://127.0.0.1:{}", address.port()).into(),
+            Some(address) if address.ip().is_unspecified() => {
+                format!("{scheme}://127.0.0.1:{}", address.port()).into()
+            }
             Some(address) => format!("{scheme}://{address}").into(),
             None => {
                 let mut url = OsString::from("unix://");
@@ -240,12 +242,18 @@ fn state_dir(environment: &Environment) -> PathBuf {
 
 fn cwd(wanted: Option<&Path>) -> Result<PathBuf, ConfigError> {
     let path = wanted.unwrap_or(Path::new("."));
-    let failed = |reason: std::io::Error| ConfigError::Cwd { path: path.to_owned(), reason: reason.to_string() };
+    let failed =
+        |reason: std::io::Error| ConfigError::Cwd { path: path.to_owned(), reason: reason.to_string() };
     path.canonicalize().map_err(failed)
 }
 
 /// What the child sees: what coop saw, less coop's own flags, plus where it is.
-fn child_environment(environment: &Environment, term: &str, session_id: &str, hook_nonce: &str) -> Environment {
+fn child_environment(
+    environment: &Environment,
+    term: &str,
+    session_id: &str,
+    hook_nonce: &str,
+) -> Environment {
     let mut child = environment.clone();
     for variable in variables() {
         child.remove(&variable);
@@ -314,7 +322,10 @@ mod tests {
         assert_eq!(config_in(&outer, "--port 1 bash").unwrap().socket, Some("/run/outer.sock".into()));
         let inner = [("COOP_SOCKET", "/run/outer.sock"), ("COOP", "1")];
         assert_eq!(config_in(&inner, "--port 1 bash").unwrap().socket, None);
-        assert_eq!(config_in(&inner, "--socket /run/inner.sock bash").unwrap().socket, Some("/run/inner.sock".into()));
+        assert_eq!(
+            config_in(&inner, "--socket /run/inner.sock bash").unwrap().socket,
+            Some("/run/inner.sock".into())
+        );
     }
 
     #[test]

@@ -115,6 +115,15 @@ impl Error {
         Self::new(Code::NotReady, "coop is shutting down")
     }
 
+    /// What a status means that was made while a request was being read: there, what tonic calls
+    /// internal is that the bytes are no message.
+    pub fn of_request(status: &tonic::Status) -> Self {
+        match status.code() {
+            tonic::Code::Internal => Self::bad_request(status.message()),
+            _ => Self::from(status),
+        }
+    }
+
     /// Adds a fact for programs, such as who holds the lease.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl ToString) -> Self {
@@ -206,7 +215,10 @@ mod tests {
 
     #[test]
     fn a_typed_response_travels_along() {
-        let any = prost_types::Any { type_url: "type.googleapis.com/coop.v1.NudgeResponse".into(), value: vec![8, 1] };
+        let any = prost_types::Any {
+            type_url: "type.googleapis.com/coop.v1.NudgeResponse".into(),
+            value: vec![8, 1],
+        };
         let error = Error { response: Some(any.clone()), ..Error::new(Code::AgentBusy, "busy") };
         assert_eq!(Error::from(&tonic::Status::from(error)).response, Some(any));
     }

@@ -30,7 +30,8 @@ impl Outlet {
     /// The thread lives as long as the process: it may be stuck in a write that never ends.
     pub fn new(name: &str, sink: impl Write + Send + 'static) -> io::Result<Self> {
         let (lines, waiting) = sync_channel(WAITING);
-        let _detached: JoinHandle<()> = thread::Builder::new().name(name.to_owned()).spawn(|| drain(waiting, sink))?;
+        let _detached: JoinHandle<()> =
+            thread::Builder::new().name(name.to_owned()).spawn(|| drain(waiting, sink))?;
         Ok(Self { lines })
     }
 

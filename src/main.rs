@@ -34,7 +34,8 @@ fn serve_session(serve: Serve, environment: &Environment) -> ExitCode {
         Ok(config) => config,
         Err(error) => return refuse(&error, USAGE),
     };
-    let outlets = Outlet::new("stdout", io::stdout()).and_then(|out| Ok((out, Outlet::new("stderr", io::stderr())?)));
+    let outlets =
+        Outlet::new("stdout", io::stdout()).and_then(|out| Ok((out, Outlet::new("stderr", io::stderr())?)));
     let runtime = runtime(WORKERS);
     let ((stdout, stderr), runtime) = match (outlets, runtime) {
         (Ok(outlets), Ok(runtime)) => (outlets, runtime),

@@ -95,7 +95,7 @@ async fn reconnect(
     person: &mut Person,
 ) -> Result<Sitting, Ending> {
     let why = why.text().unwrap_or_default();
-    person.lose(&format!("coop: {why}; trying again, Ctrl-] gives up"));
+    person.lose(&format!("coop: trying again, Ctrl-] gives up ({why})"));
     let deadline = Instant::now() + GIVE_UP;
     let mut pause = FIRST_PAUSE;
     loop {

@@ -10,9 +10,15 @@ use crate::error::Code;
 
 pub(super) async fn run(line: &Line, request: v1::StreamEventsRequest, json: bool) -> Result<(), Failure> {
     let mut events = call(line.connect().await?.stream_events(request)).await?;
+    let unread = print::unread();
+    tokio::pin!(unread);
     let mut shut_down = false;
     loop {
-        let event = match events.message().await.map_err(Failure::from) {
+        let event = tokio::select! {
+            event = events.message() => event.map_err(Failure::from),
+            () = &mut unread => return Err(Failure::Unread),
+        };
+        let event = match event {
             Ok(Some(event)) => event,
             Ok(None) => break,
             Err(failure) if shut_down || is_goodbye(&failure) => break,
@@ -48,10 +54,15 @@ fn describe(event: &v1::Event) -> Option<String> {
 
 fn text(payload: &Payload) -> String {
     match payload {
-        Payload::Gap(gap) => format!("{} to {} are missing ({})", gap.from, gap.to.saturating_sub(1), gap.reason),
+        Payload::Gap(gap) => {
+            format!("{} to {} are missing ({})", gap.from, gap.to.saturating_sub(1), gap.reason)
+        }
         Payload::State(state) => describe_state(state),
         Payload::Prompt(prompt) => format!("{} {} {}", prompt.r#type, prompt.id, prompt.message),
-        Payload::Nudge(outcome) | Payload::Respond(outcome) | Payload::Stop(outcome) | Payload::Start(outcome) => {
+        Payload::Nudge(outcome)
+        | Payload::Respond(outcome)
+        | Payload::Stop(outcome)
+        | Payload::Start(outcome) => {
             let extra = [&outcome.reason, &outcome.via].into_iter().flatten().map(|text| format!(" {text}"));
             format!("{} {}{}", outcome.id, outcome.outcome, extra.collect::<String>())
         }
@@ -117,7 +128,11 @@ mod tests {
         let gap = v1::Gap { reason: "overrun".into(), from: 3, to: 6 };
         let restart = v1::RestartEvent { generation: 2, offset: 9, pid: Some(42), reason: "switch".into() };
         for (kind, payload, wanted) in [
-            ("state", Payload::State(state), "state    working -> error (session_log: api error) 529  [31moverloaded"),
+            (
+                "state",
+                Payload::State(state),
+                "state    working -> error (session_log: api error) 529  [31moverloaded",
+            ),
             ("exit", exit(Some(3), None), "exit     exited with 3"),
             ("exit", exit(None, Some(9)), "exit     killed by signal 9"),
             ("gap", Payload::Gap(gap), "gap      3 to 5 are missing (overrun)"),

@@ -24,6 +24,8 @@ pub(super) enum Failure {
     NotAllowed { code: String, message: String },
     /// coop answered, and its answer is no.
     Refused { code: String, message: String },
+    /// What was to be printed could not be, although somebody may want it.
+    Unwritten(String),
     /// Nobody reads what is printed, which is no failure of anybody.
     Unread,
 }
@@ -34,7 +36,7 @@ impl Failure {
             Self::Usage(_) => ExitCode::from(USAGE),
             Self::Unreachable(_) => ExitCode::from(UNAVAILABLE),
             Self::NotAllowed { .. } => ExitCode::from(NOT_ALLOWED),
-            Self::Refused { .. } => ExitCode::FAILURE,
+            Self::Refused { .. } | Self::Unwritten(_) => ExitCode::FAILURE,
             Self::Unread => ExitCode::SUCCESS,
         }
     }
@@ -42,7 +44,7 @@ impl Failure {
     /// The line for stderr, if there is something to say.
     pub(super) fn text(&self) -> Option<String> {
         match self {
-            Self::Usage(text) | Self::Unreachable(text) => Some(text.clone()),
+            Self::Usage(text) | Self::Unreachable(text) | Self::Unwritten(text) => Some(text.clone()),
             Self::NotAllowed { code, message } | Self::Refused { code, message } => {
                 Some(format!("{code}: {message}"))
             }
@@ -60,7 +62,9 @@ impl From<Status> for Failure {
     fn from(status: Status) -> Self {
         let message = status.message().to_owned();
         match (reason(&status).map(|reason| reason.code), status.code()) {
-            (Some(code), _) if matches!(Refusal::from_wire(&code), Some(Refusal::Unauthorized | Refusal::Forbidden)) => {
+            (Some(code), _)
+                if matches!(Refusal::from_wire(&code), Some(Refusal::Unauthorized | Refusal::Forbidden)) =>
+            {
                 Self::NotAllowed { code, message }
             }
             (Some(code), _) => Self::Refused { code, message },
@@ -114,6 +118,7 @@ mod tests {
             (Status::unavailable("gone").into(), 69, Some("the connection failed: gone")),
             (Status::unauthenticated("who").into(), 77, Some("UNAUTHORIZED: who")),
             (Status::unimplemented("no such call").into(), 1, Some("Unimplemented: no such call")),
+            (Failure::Unwritten("the disk is full".into()), 1, Some("the disk is full")),
             (Failure::Unread, 0, None),
         ] {
             assert_eq!(failure.exit_code(), ExitCode::from(code), "{failure:?}");

@@ -84,12 +84,14 @@ impl LocalTerminal {
 
     /// A line at the bottom, over whatever stands there: the screen is drawn anew afterwards.
     pub(super) fn status(&self, text: &str) -> String {
-        if self.is_screen { format!("\x1b[m\x1b[999;1H\x1b[2K\x1b[7m[{text}]\x1b[m") } else { String::new() }
+        let width = size().map_or(usize::MAX, |size| usize::try_from(size.cols).unwrap_or(usize::MAX));
+        let text: String = printable(text).take(width).collect();
+        if self.is_screen { format!("\x1b[m\x1b[999;1H\x1b[2K\x1b[7m{text}\x1b[m") } else { String::new() }
     }
 
     /// A bell, and the title says why: the screen belongs to the session.
     pub(super) fn notice(&self, text: &str) -> String {
-        let text: String = text.chars().filter(|c| !c.is_control()).collect();
+        let text: String = printable(text).collect();
         if self.is_screen { format!("\x07\x1b]2;coop: {text}\x1b\\") } else { String::new() }
     }
 
@@ -111,4 +113,9 @@ impl Drop for LocalTerminal {
             self.give_back();
         }
     }
+}
+
+/// Words from elsewhere must not be able to do anything here.
+fn printable(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !c.is_control())
 }

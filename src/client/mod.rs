@@ -97,11 +97,16 @@ struct Line {
 }
 
 impl Line {
-    fn new(named: Option<String>, identity: cli::Identity, environment: &Environment) -> Result<Self, Failure> {
+    fn new(
+        named: Option<String>,
+        identity: cli::Identity,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
         let named = named.unwrap_or_else(|| config::default_target(environment));
         let target = Target::parse(&named).map_err(|error| Failure::Usage(error.to_string()))?;
         let read = |path: std::path::PathBuf| {
-            std::fs::read(&path).map_err(|error| Failure::Usage(format!("--tls-ca {}: {error}", path.display())))
+            std::fs::read(&path)
+                .map_err(|error| Failure::Usage(format!("--tls-ca {}: {error}", path.display())))
         };
         let ca = identity.tls_ca.map(read).transpose()?;
         Ok(Self { target, credentials: Credentials { token: identity.token, ca, ..Credentials::default() } })

@@ -9,6 +9,7 @@ const ESC: u8 = 0x1b;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const BEL: u8 = 0x07;
+const NUL: u8 = 0x00;
 const ENQ: u8 = 0x05;
 const DEL: u8 = 0x7f;
 /// The first byte of every C1 control in UTF-8.
@@ -51,6 +52,8 @@ pub(super) struct Mute {
     dangling: bool,
     /// What has passed may end inside a character.
     in_character: bool,
+    /// Something was dropped since the last byte.
+    cut: bool,
 }
 
 impl Mute {
@@ -63,6 +66,7 @@ impl Mute {
             lead: false,
             dangling: false,
             in_character: false,
+            cut: false,
         }
     }
 
@@ -70,7 +74,7 @@ impl Mute {
     pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         self.in_character = bytes.last().is_some_and(|byte| !byte.is_ascii());
         loop {
-            if self.state == State::Ground && !self.lead {
+            if self.state == State::Ground && !self.lead && !self.cut {
                 let plain = memchr::memchr3(ESC, ENQ, C1_LEAD, bytes).unwrap_or(bytes.len());
                 let (text, rest) = bytes.split_at(plain);
                 out.extend_from_slice(text);
@@ -103,6 +107,7 @@ impl Mute {
         if self.lead {
             self.lead = false;
             if matches!(byte, 0x80..=0x9f) {
+                self.c1(out);
                 return;
             }
             self.step(C1_LEAD, out);
@@ -114,11 +119,32 @@ impl Mute {
         }
     }
 
+    /// The control itself does nothing, but it ends a sequence as every other character does.
+    fn c1(&mut self, out: &mut Vec<u8>) {
+        self.cut = true;
+        match self.state {
+            State::Escape | State::Csi | State::CsiTooLong => self.drop_sequence(out),
+            State::EscapeIntermediate => {
+                out.push(CAN);
+                self.state = State::Ground;
+            }
+            State::StringEscape(fate) => {
+                self.break_off(fate, out);
+                self.drop_sequence(out);
+            }
+            State::Ground | State::String(..) => {}
+        }
+    }
+
     fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.cut) && matches!(byte, 0x80..=0xbf) {
+            // What was on both sides of something dropped must not become one character.
+            self.step(NUL, out);
+        }
         match self.state {
             State::Ground => match byte {
                 ESC => self.start(),
-                ENQ => {}
+                ENQ => self.cut = true,
                 _ => out.push(byte),
             },
             State::Escape => self.escape(byte, out),
@@ -168,7 +194,7 @@ impl Mute {
                 self.dangling = true;
                 self.start();
             }
-            ENQ => {}
+            ENQ => self.cut = true,
             b'0'..=b'~' | CAN | SUB | 0x80.. => {
                 self.state = State::Ground;
                 out.push(byte);
@@ -216,7 +242,7 @@ impl Mute {
                 self.dangling = true;
                 self.start();
             }
-            ENQ => {}
+            ENQ => self.cut = true,
             CAN | SUB => {
                 self.release(out);
                 out.push(byte);
@@ -287,16 +313,20 @@ impl Mute {
             self.end_string(fate, &[ESC, b'\\'], out);
             return;
         }
-        // Some terminals act on a string that is broken off, so it is judged as if complete.
+        self.break_off(fate, out);
+        self.start();
+        self.step(byte, out);
+    }
+
+    /// Some terminals act on a string that is broken off, so it is judged as if complete.
+    fn break_off(&mut self, fate: Fate, out: &mut Vec<u8>) {
         match self.settled(fate) {
             Fate::Pass | Fate::Undecided => {
                 out.append(&mut self.held);
                 self.dangling = true;
             }
-            Fate::Query => {}
+            Fate::Query => self.held.clear(),
         }
-        self.start();
-        self.step(byte, out);
     }
 
     fn end_string(&mut self, fate: Fate, end: &[u8], out: &mut Vec<u8>) {
@@ -333,6 +363,7 @@ impl Mute {
             out.extend_from_slice(&[ESC, CAN]);
         }
         self.dangling = false;
+        self.cut = true;
         self.held.clear();
         self.state = State::Ground;
     }

@@ -2,16 +2,38 @@
 //! went away, as `head` does, ends the verb and is no error.
 
 use std::io::{self, Write as _};
+use std::thread;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use serde::Serialize;
+use tokio::sync::oneshot;
 
 use super::failure::Failure;
 
 /// Writes to stdout at once.
 pub(super) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    // Whatever is wrong with stdout, there is nobody left to write for.
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|_| Failure::Unread)
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Unread,
+        _ => Failure::Unwritten(format!("stdout: {error}")),
+    })
+}
+
+/// Waits until nobody reads stdout any more, which a pipe tells even while nothing is written.
+pub(super) async fn unread() {
+    let (gone, unread) = oneshot::channel::<()>();
+    // The thread lives as long as the process: most readers never go.
+    let watching = thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+        let stdout = io::stdout();
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        while poll(&mut watched, None) == Err(rustix::io::Errno::INTR) {}
+        drop(gone);
+    });
+    match watching {
+        Ok(_detached) => drop(unread.await),
+        // The next write will tell.
+        Err(_) => std::future::pending().await,
+    }
 }
 
 /// One object on one line.

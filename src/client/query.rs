@@ -66,7 +66,8 @@ enum Rule {
     Keys,
 }
 
-const ITERM_QUESTIONS: &[&[u8]] = &[b"ReportCellSize", b"ReportVariable=", b"RequestUpload=", b"Capabilities"];
+const ITERM_QUESTIONS: &[&[u8]] =
+    &[b"ReportCellSize", b"ReportVariable=", b"RequestUpload=", b"Capabilities"];
 
 /// Reads a string byte by byte until it is clear whether it asks something.
 #[derive(Debug)]
@@ -133,7 +134,9 @@ impl StringReader {
             Rule::Number => self.osc_number(),
             Rule::QuestionMark | Rule::Clipboard if marked => Fate::Query,
             Rule::QuestionMark | Rule::Clipboard => Fate::Undecided,
-            Rule::Keys if self.part.split(|byte| *byte == b':').any(|key| key.ends_with(b"=?")) => Fate::Query,
+            Rule::Keys if self.part.split(|byte| *byte == b':').any(|key| key.ends_with(b"=?")) => {
+                Fate::Query
+            }
             Rule::Keys | Rule::Words(_) => Fate::Pass,
         }
     }

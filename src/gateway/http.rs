@@ -3,15 +3,13 @@
 //! Who may call is decided before a request comes here; what a call does, behind `dispatch`.
 
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body as HttpBody, HttpBody as _};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request};
+use axum::http::{HeaderValue, StatusCode, header, request};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
 use bytes::{Bytes, BytesMut};
@@ -31,11 +29,6 @@ use crate::error::{Code, Error};
 
 /// The most bytes that a request's body may have.
 pub const BODY_LIMIT: usize = 16 * 1024 * 1024;
-
-/// How much of an oversized body is read and dropped, so that its sender lives to read the
-/// refusal: closing on a peer that still sends resets the connection under the answer.
-const DRAIN_LIMIT: usize = 4 * BODY_LIMIT;
-const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Every route of the table over one service. Unknown paths are left to whoever nests it.
 pub fn router<S: Coop>(service: Arc<S>) -> Router {
@@ -93,8 +86,8 @@ async fn answer<S: Coop>(
     }
     let input = match route.body {
         Body::None => Input::Empty,
-        Body::Whole => Input::Message(read_body(&parts.headers, body).await?),
-        Body::Field(field) => Input::Field(field, read_body(&parts.headers, body).await?),
+        Body::Whole => Input::Message(read_body(body).await?),
+        Body::Field(field) => Input::Field(field, read_body(body).await?),
     };
     let call = Call {
         input,
@@ -133,22 +126,16 @@ fn fields(
 }
 
 /// The whole body, or TOO_LARGE.
-async fn read_body(headers: &HeaderMap, body: HttpBody) -> Result<Bytes, Error> {
-    let announced = body.size_hint().lower();
-    if announced > BODY_LIMIT as u64 {
-        // A sender that waits for `100 Continue` has sent nothing yet and need not.
-        if !headers.contains_key(header::EXPECT) && announced <= DRAIN_LIMIT as u64 {
-            drain(body).await;
-        }
+async fn read_body(mut body: HttpBody) -> Result<Bytes, Error> {
+    // Before the first look at it, so that a sender who waits for `100 Continue` need not send it.
+    if body.size_hint().lower() > BODY_LIMIT as u64 {
         return Err(too_large());
     }
-    let mut body = body;
     let mut text = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::bad_request("the body ended early"))?;
         let Ok(data) = frame.into_data() else { continue };
         if text.len() + data.len() > BODY_LIMIT {
-            drain(body).await;
             return Err(too_large());
         }
         text.extend_from_slice(&data);
@@ -158,20 +145,6 @@ async fn read_body(headers: &HeaderMap, body: HttpBody) -> Result<Bytes, Error> 
 
 fn too_large() -> Error {
     Error::new(Code::TooLarge, format!("the body is larger than {BODY_LIMIT} bytes"))
-}
-
-async fn drain(body: HttpBody) {
-    let dropped = async {
-        let mut body = pin!(body);
-        let mut left = DRAIN_LIMIT;
-        while let Some(Ok(frame)) = body.frame().await {
-            let size = frame.data_ref().map_or(0, Bytes::len);
-            let Some(rest) = left.checked_sub(size) else { return };
-            left = rest;
-        }
-    };
-    // Whether it came to its end or not, the answer is the same refusal.
-    _ = tokio::time::timeout(DRAIN_TIME, dropped).await;
 }
 
 fn unary(route: &Route, method: &Method, payload: Payload) -> Response {

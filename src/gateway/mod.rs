@@ -15,5 +15,5 @@ pub mod ws;
 pub use call::{Call, Input, Item, Mark, Payload, Reply, Shape};
 pub use generated::{METHODS, ROUTES, Rpc, dispatch};
 pub use http::{BODY_LIMIT, router};
-pub use refusal::{envelope, not_found, refusal};
+pub use refusal::{envelope, method_not_allowed, not_found, refusal};
 pub use table::{Body, Method, Param, ParamKind, Route, Streaming, Verb};

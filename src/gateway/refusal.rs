@@ -63,7 +63,7 @@ pub async fn not_found() -> Response {
 }
 
 /// The answer to a verb that a path does not have; the router adds which ones it has.
-pub(super) async fn method_not_allowed() -> Response {
+pub async fn method_not_allowed() -> Response {
     refusal(&Error::new(Code::MethodNotAllowed, "this path does not take this method"))
 }
 

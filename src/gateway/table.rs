@@ -101,6 +101,7 @@ impl Param {
 
 impl Rpc {
     /// What is known of this RPC.
+    #[expect(clippy::indexing_slicing, reason = "the table has a row for every RPC, in the same order")]
     pub fn method(self) -> &'static Method {
         &METHODS[self as usize]
     }

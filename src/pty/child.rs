@@ -63,10 +63,8 @@ type Wards = HashMap<Pid, watch::Sender<Option<Exit>>>;
 
 /// Waiting belongs to the process as a whole, as its children and SIGCHLD do, so this is a static and not a value: two of them
 /// would take each other's children for orphans.
-static NURSERY: LazyLock<Nursery> = LazyLock::new(|| Nursery {
-    wards: Mutex::default(),
-    sweeps: watch::Sender::new(0),
-});
+static NURSERY: LazyLock<Nursery> =
+    LazyLock::new(|| Nursery { wards: Mutex::default(), sweeps: watch::Sender::new(0) });
 
 struct Nursery {
     /// The children that have not been reaped. While this is locked nobody forks a child and nobody reaps one, so the pid of
@@ -94,13 +92,7 @@ impl Reaper {
         set_child_subreaper(Some(getpid()))?;
         let pid = getpid().as_raw_pid();
         let own = Process::read(pid).ok_or_else(|| io::Error::other("/proc shows no processes"))?;
-        Ok(Self {
-            nursery: &NURSERY,
-            home: Home {
-                pid,
-                session: own.session,
-            },
-        })
+        Ok(Self { nursery: &NURSERY, home: Home { pid, session: own.session } })
     }
 
     /// Reaps whatever dies, from one SIGCHLD to the next; ends only when dropped or when signals cannot be received.
@@ -124,11 +116,7 @@ impl Reaper {
         let pid = Pid::from_child(&start()?);
         let (sender, exit) = watch::channel(None);
         wards.insert(pid, sender);
-        Ok(Child {
-            pid,
-            exit,
-            reaper: *self,
-        })
+        Ok(Child { pid, exit, reaper: *self })
     }
 
     pub(super) fn home(&self) -> Home {

@@ -6,12 +6,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// How much may be under way. The kernel keeps 64 KiB of unread output, and an echo that does not fit there waits in a
-/// buffer of 4 KiB that overflows without a word. This much, printed by the echo and by a child that repeats it, always fits.
-const WINDOW: usize = 16 * 1024;
+/// How many bytes of echo may be under way. An echo that finds no room in the terminal's output waits in a buffer of 4 KiB,
+/// where it takes up to one and a half times its size, and the buffer overflows without a word. This much always fits.
+const WINDOW: usize = 2 * 1024;
 
-/// A terminal that has nothing to read and printed nothing for this long has echoed everything that it will ever echo.
-const QUIET: Duration = Duration::from_millis(5);
+/// A terminal that has nothing to read and printed nothing for this long has echoed everything that it will ever echo. It is
+/// the price of a window that nothing was read for: what a child prints besides the echo is not known otherwise.
+const QUIET: Duration = Duration::from_millis(10);
 
 /// How much of what was typed may not have been echoed yet.
 ///
@@ -30,12 +31,7 @@ pub(super) struct EchoWindow {
 
 impl EchoWindow {
     pub(super) fn new(taken: watch::Receiver<u64>) -> Self {
-        Self {
-            taken,
-            settled: 0,
-            unechoed_halves: 0,
-            quiet_at: Instant::now(),
-        }
+        Self { taken, settled: 0, unechoed_halves: 0, quiet_at: Instant::now() }
     }
 
     /// How many bytes may be typed now; waits if that would be none.
@@ -75,10 +71,7 @@ impl EchoWindow {
 
 /// Line ends are printed as two bytes, and so is any other control character, as `^X`.
 fn echoed_length(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .map(|byte| if byte.is_ascii_control() { 2 } else { 1 })
-        .sum()
+    bytes.iter().map(|byte| if byte.is_ascii_control() { 2 } else { 1 }).sum()
 }
 
 #[cfg(test)]
@@ -94,7 +87,7 @@ mod tests {
     async fn little_is_typed_without_waiting() {
         let (_sender, mut window) = window();
         let start = Instant::now();
-        for _ in 0..1000 {
+        for _ in 0..500 {
             assert!(window.room(|| true).await > 0);
             window.typed(b"key");
         }

@@ -42,8 +42,7 @@ impl Master {
 
     /// Whether what is typed now will be printed by the line discipline. The master shows the settings of the child's side.
     fn echoes(&self) -> bool {
-        tcgetattr(self.terminal())
-            .is_ok_and(|settings| settings.local_modes.contains(LocalModes::ECHO))
+        tcgetattr(self.terminal()).is_ok_and(|settings| settings.local_modes.contains(LocalModes::ECHO))
     }
 
     /// Whether the child's side has printed something that was not read yet.
@@ -58,18 +57,9 @@ impl Master {
 pub(super) fn split(master: OwnedFd) -> io::Result<(Reader, Writer, Control)> {
     // SAFETY: an `OwnedFd` is open, names the same file for as long as it lives, and nothing takes it out of the `AsyncFd`.
     let fd = unsafe { AsyncFd::register(master) }.map_err(io::Error::from)?;
-    let master = Arc::new(Master {
-        fd,
-        taken: watch::Sender::new(0),
-    });
-    let reader = Reader {
-        master: Arc::clone(&master),
-        buffer: BytesMut::new(),
-    };
-    let writer = Writer {
-        echo: EchoWindow::new(master.taken.subscribe()),
-        master: Arc::clone(&master),
-    };
+    let master = Arc::new(Master { fd, taken: watch::Sender::new(0) });
+    let reader = Reader { master: Arc::clone(&master), buffer: BytesMut::new() };
+    let writer = Writer { echo: EchoWindow::new(master.taken.subscribe()), master: Arc::clone(&master) };
     Ok((reader, writer, Control { master }))
 }
 
@@ -134,6 +124,7 @@ impl Writer {
                 bytes
             };
             let mut ready = self.master.fd.writable().await?;
+            let hung_up = ready.ready().is_write_closed();
             match ready.try_io(|master| Ok(rustix::io::write(master.get_ref(), now)?)) {
                 Ok(Ok(count)) => {
                     if echoes {
@@ -143,6 +134,9 @@ impl Writer {
                 }
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(Err(error)) => return Err(error),
+                // The last reader left the buffer full. Nobody will ever make room, and the hang-up counts as
+                // readiness for ever: to try again would be to spin.
+                Err(_would_block) if hung_up => return Err(Errno::IO.into()),
                 Err(_would_block) => {}
             }
         }
@@ -168,11 +162,6 @@ impl Control {
 }
 
 pub(super) fn set_window_size(terminal: BorrowedFd<'_>, size: WindowSize) -> io::Result<()> {
-    let size = Winsize {
-        ws_row: size.rows,
-        ws_col: size.cols,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
+    let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
     Ok(tcsetwinsize(terminal, size)?)
 }

@@ -47,10 +47,7 @@ impl Process {
     }
 
     pub(super) fn identity(&self) -> Identity {
-        Identity {
-            pid: self.pid,
-            start: self.start,
-        }
+        Identity { pid: self.pid, start: self.start }
     }
 
     pub(super) fn is_zombie(&self) -> bool {

@@ -80,9 +80,7 @@ impl Signal {
         let named = KernelSignal::from_named_raw(number);
         // SAFETY: the number lies in 1..=64, so it is a signal that the kernel knows. The ones that libc keeps for itself
         // must not be caught or blocked in this process, and coop only ever sends signals to other processes.
-        Some(Self(named.unwrap_or_else(|| unsafe {
-            KernelSignal::from_raw_unchecked(number)
-        })))
+        Some(Self(named.unwrap_or_else(|| unsafe { KernelSignal::from_raw_unchecked(number) })))
     }
 }
 
@@ -158,19 +156,15 @@ impl Child {
     }
 
     /// Sends a signal to the terminal's foreground process group and to the child, once to each process.
-    pub fn signal_foreground(
-        &self,
-        terminal: &Control,
-        signal: Signal,
-    ) -> Result<(), SignalError> {
+    pub fn signal_foreground(&self, terminal: &Control, signal: Signal) -> Result<(), SignalError> {
         match Audience::of(self.pid(), terminal.foreground_group()) {
             Audience::Child => self.signal(signal),
-            Audience::ChildsGroup => {
-                self.send_with(|pid| kill_process_group(pid, signal.kernel()))
-            }
+            Audience::ChildsGroup => self.send_with(|pid| kill_process_group(pid, signal.kernel())),
             Audience::JobAndChild(job) => {
-                self.signal_job(job, signal)?;
-                self.signal(signal)
+                // The child comes first, while it surely waits for its job: a shell that saw the job end and got an interrupt
+                // only then would throw away what is being typed at its next prompt.
+                self.signal(signal)?;
+                self.signal_job(job, signal)
             }
         }
     }
@@ -178,9 +172,8 @@ impl Child {
     fn signal_job(&self, job: Pid, signal: Signal) -> Result<(), SignalError> {
         // The terminal remembers its foreground group by number even after the last member died, and the number may belong
         // to strangers by now. Only a group with a member in the child's session is the one that was meant.
-        let is_ours = Processes::scan()?
-            .iter()
-            .any(|process| process.group == job.as_raw_pid() && self.leads(process));
+        let is_ours =
+            Processes::scan()?.iter().any(|process| process.group == job.as_raw_pid() && self.leads(process));
         if !is_ours {
             return Ok(());
         }
@@ -192,8 +185,7 @@ impl Child {
 
     fn send_with(&self, send: impl FnOnce(Pid) -> Result<(), Errno>) -> Result<(), SignalError> {
         let sent = self.while_unreaped(|| send(self.pid()));
-        sent.ok_or(SignalError::Exited)?
-            .map_err(|errno| SignalError::Refused(errno.into()))
+        sent.ok_or(SignalError::Exited)?.map_err(|errno| SignalError::Refused(errno.into()))
     }
 }
 
@@ -238,9 +230,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_named_in_the_error() {
-        for text in [
-            "", "0", "65", "-1", "-9", "+9", " 9", "SIG", "SIGSIGINT", "SIG9", "INT ", "99999999999999", "é",
-        ] {
+        for text in
+            ["", "0", "65", "-1", "-9", "+9", " 9", "SIG", "SIGSIGINT", "SIG9", "INT ", "99999999999999", "é"]
+        {
             let error = text.parse::<Signal>().expect_err(text);
             assert_eq!(error, UnknownSignal(text.to_owned()));
             assert!(error.to_string().contains(&format!("{text:?}")));

@@ -81,13 +81,8 @@ impl Launch {
             let path = self.cwd.join(&self.program);
             return match executable(&path) {
                 Ok(()) => Ok(path),
-                Err(Errno::NOENT | Errno::NOTDIR) => {
-                    Err(LaunchError::NotFound(self.program.clone()))
-                }
-                Err(errno) => Err(LaunchError::NotExecutable {
-                    path,
-                    reason: errno.into(),
-                }),
+                Err(Errno::NOENT | Errno::NOTDIR) => Err(LaunchError::NotFound(self.program.clone())),
+                Err(errno) => Err(LaunchError::NotExecutable { path, reason: errno.into() }),
             };
         }
         // As shells do: the first one that can be executed, and only if there is none, the complaint about the first that cannot.
@@ -106,10 +101,7 @@ impl Launch {
             }
         }
         Err(match refused {
-            Some(path) => LaunchError::NotExecutable {
-                path,
-                reason: Errno::ACCESS.into(),
-            },
+            Some(path) => LaunchError::NotExecutable { path, reason: Errno::ACCESS.into() },
             None => LaunchError::NotFound(self.program.clone()),
         })
     }
@@ -133,22 +125,12 @@ impl Launch {
         // SAFETY: between fork and exec only async-signal-safe functions may run, for another thread may have held a lock
         // when the process was forked. `isolate` makes plain system calls, and neither allocates nor locks.
         let command = unsafe { command.pre_exec(move || isolate(search_limit)) };
-        let child = reaper
-            .adopt(|| command.spawn(pts))
-            .map_err(|error| start_error(error, path))?;
-        Ok(Spawned {
-            child,
-            reader,
-            writer,
-            control,
-        })
+        let child = reaper.adopt(|| command.spawn(pts)).map_err(|error| start_error(error, path))?;
+        Ok(Spawned { child, reader, writer, control })
     }
 
     fn check_cwd(&self) -> Result<(), LaunchError> {
-        let refused = |reason: io::Error| LaunchError::WorkingDirectory {
-            path: self.cwd.clone(),
-            reason,
-        };
+        let refused = |reason: io::Error| LaunchError::WorkingDirectory { path: self.cwd.clone(), reason };
         if !self.cwd.metadata().map_err(refused)?.is_dir() {
             return Err(refused(Errno::NOTDIR.into()));
         }
@@ -162,8 +144,8 @@ impl Launch {
 }
 
 fn executable(path: &Path) -> Result<(), Errno> {
-    let is_dir = rustix::fs::stat(path)
-        .map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())?;
+    let is_dir =
+        rustix::fs::stat(path).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())?;
     if is_dir {
         return Err(Errno::ACCESS);
     }
@@ -216,12 +198,7 @@ fn isolate(search_limit: i32) -> io::Result<()> {
 fn mark_range() -> bool {
     // SAFETY: the call takes three integers and touches no memory.
     let result = unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            FIRST_OTHER,
-            libc::c_uint::MAX,
-            libc::CLOSE_RANGE_CLOEXEC,
-        )
+        libc::syscall(libc::SYS_close_range, FIRST_OTHER, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
     };
     result == 0
 }

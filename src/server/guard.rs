@@ -56,33 +56,40 @@ impl Policy {
 
 /// The layer itself.
 pub async fn guard(State(policy): State<Arc<Policy>>, mut request: Request, next: Next) -> Response {
-    let foreign = match admit(&policy, &mut request) {
+    let foreign = match check_origins(&policy, &request) {
         Ok(foreign) => foreign,
         Err(error) => return refuse(request.headers(), error),
     };
-    let response = if is_preflight(&request, foreign.as_ref()) {
-        StatusCode::NO_CONTENT.into_response()
-    } else {
-        next.run(request).await
+    // The browser asks in its own name, without the page's token.
+    let preflight = request.method() == Method::OPTIONS && foreign.is_some();
+    let response = match admit(&policy, &mut request) {
+        _ if preflight => StatusCode::NO_CONTENT.into_response(),
+        Ok(()) => next.run(request).await,
+        Err(error) => refuse(request.headers(), error),
     };
     cors::allow(response, foreign)
 }
 
-/// Lets a request in with its [`Caller`] attached, or says why not. Answers the foreign origin it
-/// comes from, if it comes from one that is allowed.
-fn admit(policy: &Policy, request: &mut Request) -> Result<Option<Origin>, Error> {
-    let peer = request.extensions().get::<Peer>().cloned();
-    let peer = peer.ok_or_else(|| Error::new(Code::Internal, "the connection is unknown"))?;
+/// Whether the request may come from where it does, by the name it does. Answers the foreign origin
+/// it comes from, if it comes from one that is allowed.
+fn check_origins(policy: &Policy, request: &Request) -> Result<Option<Origin>, Error> {
+    let host = check_host(policy, &peer(request)?, request)?;
+    check_origin(policy, host.as_ref(), request.headers())
+}
+
+/// Lets a request in with its [`Caller`] attached, or says why not.
+fn admit(policy: &Policy, request: &mut Request) -> Result<(), Error> {
     let wish = Wish::of(request);
-    let shown = shown_token(request, wish)?;
-    let host = check_host(policy, &peer, request)?;
-    let foreign = check_origin(policy, host.as_ref(), request.headers())?;
-    let caller = identify(policy, &peer, shown.as_deref(), request.headers(), wish)?;
-    if !is_preflight(request, foreign.as_ref()) {
-        caller.permits(wish.scope)?;
-    }
+    let shown = shown_token(request, wish);
+    let caller = identify(policy, &peer(request)?, shown.as_deref(), request.headers(), wish)?;
+    caller.permits(wish.scope)?;
     request.extensions_mut().insert(caller);
-    Ok(foreign)
+    Ok(())
+}
+
+fn peer(request: &Request) -> Result<Peer, Error> {
+    let peer = request.extensions().get::<Peer>().cloned();
+    peer.ok_or_else(|| Error::new(Code::Internal, "the connection is unknown"))
 }
 
 /// What a request is about, as far as its path tells.
@@ -99,7 +106,10 @@ impl Wish {
         let (verb, path) = (request.method(), request.uri().path());
         let rpc = Rpc::from_path(path).or_else(|| route_of(verb, path)).map(Rpc::method);
         match rpc {
-            Some(rpc) => Self { scope: rpc.scope, query_token: rpc.streaming == Streaming::Server },
+            Some(rpc) => Self {
+                scope: rpc.scope,
+                query_token: rpc.streaming == Streaming::Server && verb == Method::GET,
+            },
             // The socket waits for its token by itself, and asks for the scope of every frame.
             None if path == WS_PATH => Self { scope: Scope::Exempt, query_token: true },
             None if path.starts_with("/grpc.health.v1.Health/") || page::PATHS.contains(&path) => {
@@ -130,26 +140,26 @@ fn fits(route: &Route, path: &str) -> bool {
     }
 }
 
-/// The token that a request shows. One that cannot even be read is a wrong one.
-fn shown_token(request: &Request, wish: Wish) -> Result<Option<String>, Error> {
+/// The token that a request shows. One that cannot be read is empty, and so a wrong one.
+fn shown_token(request: &Request, wish: Wish) -> Option<String> {
     let headers = request.headers();
     if let Some(value) = headers.get(AUTHORIZATION) {
-        let text = value.to_str().map_err(|_| wrong_token())?;
-        let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
-        let bearer = scheme.eq_ignore_ascii_case("bearer");
-        return if bearer { Ok(Some(token.trim().to_owned())) } else { Err(wrong_token()) };
+        return Some(bearer(value).unwrap_or_default().to_owned());
     }
     let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
     let mut offered = offered.flat_map(|list| list.split(',')).map(str::trim);
     if let Some(encoded) = offered.find_map(|protocol| protocol.strip_prefix(BEARER_PROTOCOL)) {
-        let token = URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).map_err(|_| wrong_token())?;
-        return Ok(Some(String::from_utf8(token).map_err(|_| wrong_token())?));
+        let token = URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).unwrap_or_default();
+        return Some(String::from_utf8(token).unwrap_or_default());
     }
-    let query = request.uri().query().filter(|_| wish.query_token);
-    let token = query.and_then(|query| {
-        form_urlencoded::parse(query.as_bytes()).find_map(|(key, value)| (key == "token").then(|| value.into_owned()))
-    });
-    Ok(token)
+    let query = request.uri().query().filter(|_| wish.query_token)?;
+    form_urlencoded::parse(query.as_bytes())
+        .find_map(|(key, value)| (key == "token").then(|| value.into_owned()))
+}
+
+fn bearer(authorization: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 fn wrong_token() -> Error {
@@ -158,9 +168,12 @@ fn wrong_token() -> Error {
 
 /// The host that a request names, if it may be called by that name.
 fn check_host(policy: &Policy, peer: &Peer, request: &Request) -> Result<Option<Authority>, Error> {
-    let named = match request.uri().authority() {
-        Some(authority) => Some(authority.as_str()),
-        None => request.headers().get(HOST).and_then(|host| host.to_str().ok()),
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let named = match (request.uri().authority(), hosts.next(), hosts.next()) {
+        (Some(authority), _, _) => Some(authority.as_str()),
+        (None, Some(host), None) => host.to_str().ok(),
+        // No name, or two: whoever stands before coop may have gone by the other one.
+        (None, _, _) => None,
     };
     let host = named.and_then(Authority::parse);
     match (&host, peer.door) {
@@ -184,13 +197,16 @@ fn check_host(policy: &Policy, peer: &Peer, request: &Request) -> Result<Option<
 
 /// No other site's script can send this header without being asked first, so it vouches for the name.
 fn knows_a_token(policy: &Policy, headers: &HeaderMap) -> bool {
-    let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = text.and_then(|text| text.split_once(' ')).map(|(_, token)| token.trim());
+    let token = headers.get(AUTHORIZATION).and_then(bearer);
     token.is_some_and(|token| policy.tokens.check(token).is_some())
 }
 
 /// The foreign origin that is allowed to call, or none if the call is no script's or our own's.
-fn check_origin(policy: &Policy, host: Option<&Authority>, headers: &HeaderMap) -> Result<Option<Origin>, Error> {
+fn check_origin(
+    policy: &Policy,
+    host: Option<&Authority>,
+    headers: &HeaderMap,
+) -> Result<Option<Origin>, Error> {
     let Some(value) = headers.get(ORIGIN) else { return Ok(None) };
     let text = value.to_str().unwrap_or("unreadable");
     let origin = Origin::parse(text);
@@ -228,13 +244,10 @@ fn identify(
     Ok(Caller { from: Arc::clone(&peer.from), level, inside: peer.door == Door::Private || knows_nonce })
 }
 
-fn is_preflight(request: &Request, foreign: Option<&Origin>) -> bool {
-    request.method() == Method::OPTIONS && foreign.is_some()
-}
-
 /// The refusal in the words of the protocol that the request speaks.
 fn refuse(headers: &HeaderMap, error: Error) -> Response {
-    let content_type = headers.get(CONTENT_TYPE).filter(|value| value.as_bytes().starts_with(b"application/grpc"));
+    let content_type =
+        headers.get(CONTENT_TYPE).filter(|value| value.as_bytes().starts_with(b"application/grpc"));
     match content_type {
         None => refusal(&error),
         Some(content_type) => {

@@ -54,9 +54,10 @@ pub fn router(service: &Service, grpc: Router, gateway: &Router) -> Router {
     for path in ["agent", "agent/state"] {
         let service = service.clone();
         let handler = get(async move || agent(&service).await);
-        router = router.route(&format!("/api/v1/{path}"), handler.clone()).route(&format!("/{path}"), handler);
+        router =
+            router.route(&format!("/api/v1/{path}"), handler.clone()).route(&format!("/{path}"), handler);
     }
-    router.merge(grpc).fallback(not_found)
+    router.merge(grpc)
 }
 
 /// The same answer that the main port gives.
@@ -81,7 +82,8 @@ async fn agent(service: &Service) -> Response {
                 "detection_tier": state.detection_tier,
                 "state_since_epoch_ms": state.state_since_epoch_ms,
             });
-            ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], body.to_string()).into_response()
+            ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], body.to_string())
+                .into_response()
         }
     }
 }

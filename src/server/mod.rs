@@ -2,12 +2,15 @@
 //! on each. What a call means is no business of anything here.
 
 mod cors;
+mod grpc;
 mod guard;
 mod health;
+mod leftover;
 mod listen;
 mod origin;
 mod page;
 mod peer;
+mod place;
 mod serve;
 mod tls;
 mod tokens;
@@ -49,7 +52,11 @@ pub struct Apps {
 }
 
 /// Builds the routers over one service object.
-pub fn apps(service: &Service, policy: Policy, tracker: &TaskTracker) -> Result<Apps, tonic_reflection::server::Error> {
+pub fn apps(
+    service: &Service,
+    policy: Policy,
+    tracker: &TaskTracker,
+) -> Result<Apps, tonic_reflection::server::Error> {
     let policy = Arc::new(policy);
     let (reporter, health) = health::service();
     tracker.spawn(health::report(reporter, service.clone()));
@@ -60,9 +67,8 @@ pub fn apps(service: &Service, policy: Policy, tracker: &TaskTracker) -> Result<
         .add_service(health.clone())
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?)
-        .into_axum_router()
-        .reset_fallback()
-        .layer(GrpcWebLayer::new());
+        .into_axum_router();
+    let grpc = over_the_web(grpc);
     let http = gateway::router(Arc::new(service.clone()));
     let checker = Arc::clone(&policy);
     let sockets = ws::Settings {
@@ -75,10 +81,22 @@ pub fn apps(service: &Service, policy: Policy, tracker: &TaskTracker) -> Result<
         .merge(http.clone())
         .route(guard::WS_PATH, ws::route(service.clone(), sockets))
         .merge(grpc.clone());
-    let health_grpc = Routes::new(health).into_axum_router().reset_fallback().layer(GrpcWebLayer::new());
-    let guarded =
-        |router: Router| router.fallback(nowhere).layer(middleware::from_fn_with_state(Arc::clone(&policy), guard::guard));
-    Ok(Apps { main: guarded(main), grpc: guarded(grpc), health: health::router(service, health_grpc, &http) })
+    let health_grpc = over_the_web(Routes::new(health).into_axum_router());
+    let guarded = |router: Router| {
+        whole(router).layer(middleware::from_fn_with_state(Arc::clone(&policy), guard::guard))
+    };
+    let health = whole(health::router(service, health_grpc, &http));
+    Ok(Apps { main: guarded(main), grpc: guarded(grpc), health })
+}
+
+/// gRPC as browsers can call it too.
+fn over_the_web(grpc: Router) -> Router {
+    grpc.reset_fallback().layer(GrpcWebLayer::new()).layer(middleware::from_fn(grpc::explain))
+}
+
+/// A router that has an answer to everything.
+fn whole(router: Router) -> Router {
+    router.method_not_allowed_fallback(gateway::method_not_allowed).fallback(nowhere)
 }
 
 /// Answers what coop.v1, the health service and the standard error details look like, so that a

@@ -30,7 +30,9 @@ impl Authority {
 
     /// `localhost` or an address: a name that no other site's DNS can point here.
     pub fn cannot_be_rebound(&self) -> bool {
-        self.host == "localhost" || self.host.parse::<Ipv4Addr>().is_ok() || self.host.parse::<Ipv6Addr>().is_ok()
+        self.host == "localhost"
+            || self.host.parse::<Ipv4Addr>().is_ok()
+            || self.host.parse::<Ipv6Addr>().is_ok()
     }
 
     /// Whether this is the named host, whatever the port.
@@ -99,14 +101,18 @@ mod tests {
         for safe in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "10.0.0.7", "[::1]:8080", "[fe80::1]"] {
             assert!(authority(safe).cannot_be_rebound(), "{safe}");
         }
-        for risky in ["localhost.evil.example", "evil.example:80", "127.0.0.1.nip.example", "1.2.3", "localhost."] {
+        for risky in
+            ["localhost.evil.example", "evil.example:80", "127.0.0.1.nip.example", "1.2.3", "localhost."]
+        {
             assert!(!authority(risky).cannot_be_rebound(), "{risky}");
         }
     }
 
     #[test]
     fn what_is_no_host_is_refused() {
-        for bad in ["", ":80", "a b", "host:99999", "host:x", "[::1", "[::1]x", "[evil]", "a@b", "a/b", "h\u{e9}"] {
+        for bad in
+            ["", ":80", "a b", "host:99999", "host:x", "[::1", "[::1]x", "[evil]", "a@b", "a/b", "h\u{e9}"]
+        {
             assert_eq!(Authority::parse(bad), None, "{bad:?}");
         }
     }

@@ -3,7 +3,9 @@
 use axum::Router;
 use axum::response::IntoResponse as _;
 use axum::routing::get;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
 
 /// Where the files are; they need no token, since what they show does.
 pub const PATHS: &[&str] = &["/", "/page.js", "/style.css"];

@@ -22,8 +22,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use super::leftover::Considerate;
 use super::listen::UnixDoor;
 use super::peer::{Door, Peer};
+use super::place::Placed;
 use crate::error::{Code, Error};
 use crate::gateway::envelope;
 
@@ -32,7 +34,7 @@ pub const CONNECTIONS: usize = 2048;
 /// How many calls and streams one HTTP/2 connection may have open.
 const STREAMS: u32 = 256;
 /// What one HTTP/2 stream may hold back for a slow reader.
-const SEND_BUFFER: usize = 64 << 10;
+const SEND_BUFFER: usize = 16 << 10;
 /// How long a client may take to shake hands.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long an HTTP/1.1 client may take to say what it wants next.
@@ -56,8 +58,12 @@ enum Stream {
 impl Listener {
     async fn accept(&self) -> io::Result<Stream> {
         match self {
-            Self::Tcp { listener, .. } => listener.accept().await.map(|(stream, from)| Stream::Tcp(stream, from)),
-            Self::Unix { socket, .. } => socket.listener().accept().await.map(|(stream, _)| Stream::Unix(stream)),
+            Self::Tcp { listener, .. } => {
+                listener.accept().await.map(|(stream, from)| Stream::Tcp(stream, from))
+            }
+            Self::Unix { socket, .. } => {
+                socket.listener().accept().await.map(|(stream, _)| Stream::Unix(stream))
+            }
         }
     }
 }
@@ -108,24 +114,31 @@ impl Server {
             Listener::Unix { door, .. } => (None, *door),
         };
         let (server, app) = (self.clone(), app.clone());
-        let room = Arc::clone(&self.room).try_acquire_owned().ok();
+        let place = Arc::clone(&self.room).try_acquire_owned().ok();
         self.tracker.spawn(async move {
-            let full = room.is_none();
-            match stream {
-                Stream::Unix(stream) if full => turn_away(stream).await,
-                Stream::Tcp(stream, _) if full => turn_away(stream).await,
-                Stream::Unix(stream) => {
-                    server.converse(stream, Peer { from: "the Unix socket".into(), door }, app).await;
+            match (stream, place) {
+                (Stream::Unix(stream), None) => turn_away(stream).await,
+                (Stream::Tcp(stream, _), None) => turn_away(stream).await,
+                (Stream::Unix(stream), Some(place)) => {
+                    let peer = Peer { from: "the Unix socket".into(), door };
+                    server.converse(Placed { stream, place }, peer, app).await;
                 }
-                Stream::Tcp(stream, from) => server.greet(stream, from, tls, app).await,
+                (Stream::Tcp(stream, from), Some(place)) => {
+                    // An echo must not wait for the next packet. It fails only if the peer is gone already.
+                    drop(stream.set_nodelay(true));
+                    server.greet(Placed { stream, place }, from, tls, app).await;
+                }
             }
-            drop(room);
         });
     }
 
-    async fn greet(&self, stream: TcpStream, from: SocketAddr, tls: Option<TlsAcceptor>, app: Router) {
-        // An echo must not wait for the next packet. It fails only if the peer is gone already.
-        drop(stream.set_nodelay(true));
+    async fn greet(
+        &self,
+        stream: Placed<TcpStream>,
+        from: SocketAddr,
+        tls: Option<TlsAcceptor>,
+        app: Router,
+    ) {
         let from = from.to_string().into();
         let Some(tls) = tls else {
             self.converse(stream, Peer { from, door: Door::Tcp { certified: false } }, app).await;
@@ -145,8 +158,9 @@ impl Server {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let tracker = self.tracker.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(Body::new);
+            let mut request = Considerate::wrap(request, &tracker).map(Body::new);
             request.extensions_mut().insert(peer.clone());
             app.clone().oneshot(request)
         });
@@ -180,7 +194,8 @@ fn protocols() -> Builder<TokioExecutor> {
 
 /// Says in plain HTTP that there is no room, whatever the client speaks.
 async fn turn_away<S: AsyncWrite + Unpin>(mut stream: S) {
-    let error = Error::new(Code::TooLarge, format!("there are {CONNECTIONS} connections already; try again later"));
+    let error =
+        Error::new(Code::TooLarge, format!("there are {CONNECTIONS} connections already; try again later"));
     let body = serde_json::Value::Object(envelope(&error)).to_string();
     let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close";
     let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());

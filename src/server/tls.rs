@@ -33,7 +33,8 @@ pub enum TlsError {
 
 pub fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let provider = Arc::new(ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+    let builder =
+        ServerConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
     let builder = match &files.client_ca {
         None => builder.with_no_client_auth(),
         Some(path) => {

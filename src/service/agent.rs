@@ -25,7 +25,10 @@ impl Service {
         convert::agent_state(snapshot, &self.about.agent, &self.about.session_id, self.session.epoch_ms())
     }
 
-    pub(super) async fn wait(&self, request: &v1::WaitForStateRequest) -> Result<v1::WaitForStateResponse, Error> {
+    pub(super) async fn wait(
+        &self,
+        request: &v1::WaitForStateRequest,
+    ) -> Result<v1::WaitForStateResponse, Error> {
         let wait = self.wait_request(request)?;
         let mut events = self.session.events().subscribe();
         loop {
@@ -65,7 +68,8 @@ impl Service {
         if states.is_empty() {
             return Err(Error::bad_request("state is missing: name at least one state to wait for"));
         }
-        let timeout = milliseconds("timeout_ms", request.timeout_ms.unwrap_or(WAIT_DEFAULT_MS), WAIT_LIMIT_MS)?;
+        let timeout =
+            milliseconds("timeout_ms", request.timeout_ms.unwrap_or(WAIT_DEFAULT_MS), WAIT_LIMIT_MS)?;
         let stable = milliseconds("stable_ms", request.stable_ms.unwrap_or(0), WAIT_LIMIT_MS)?;
         // Another coop's number says nothing about this one's events: all of them are after it.
         let same_epoch = request.epoch.is_none_or(|asked| asked == self.session.epoch_ms());

@@ -105,7 +105,7 @@ impl Cursor for Attached {
                     Ok(Some(message)) => self.begin(message),
                     // Half a close: the client has no more to say and goes on listening.
                     Ok(None) => self.asked = None,
-                    Err(status) => return Some(Err(status)),
+                    Err(status) => return Some(Err(Error::of_request(&status).into())),
                 },
                 slice = self.reader.next(CHUNK) => match slice {
                     Some(slice) if slice.skipped > 0 => self.catch_up().await,

@@ -64,9 +64,10 @@ impl Caller {
                 Code::Unauthorized,
                 "a token is needed: send it as `Authorization: Bearer TOKEN`",
             )),
-            Level::Read | Level::Respond | Level::Write | Level::Admin => {
-                Err(Error::new(Code::Forbidden, format!("this token's scope does not reach {}", scope_name(scope))))
-            }
+            Level::Read | Level::Respond | Level::Write | Level::Admin => Err(Error::new(
+                Code::Forbidden,
+                format!("this token's scope does not reach {}", scope_name(scope)),
+            )),
         }
     }
 }

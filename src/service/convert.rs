@@ -208,8 +208,20 @@ pub fn event_type(what: &What) -> &'static str {
 
 /// Every `type` a client may filter by.
 pub const EVENT_TYPES: &[&str] = &[
-    "state", "prompt", "nudge", "respond", "stop", "start", "transcript", "usage", "exit", "restart", "resize",
-    "shutdown", "gap", "heartbeat",
+    "state",
+    "prompt",
+    "nudge",
+    "respond",
+    "stop",
+    "start",
+    "transcript",
+    "usage",
+    "exit",
+    "restart",
+    "resize",
+    "shutdown",
+    "gap",
+    "heartbeat",
 ];
 
 pub fn event(event: &Event, epoch: u64) -> v1::Event {

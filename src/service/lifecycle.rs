@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use coop_client::v1;
+use tonic::Request;
 
+use super::caller::Caller;
 use super::{Service, convert, milliseconds};
 use crate::error::{Code, Error};
 use crate::session::DEFAULT_GRACE;
@@ -23,7 +25,10 @@ impl Service {
         Ok(convert::restarted(replaced))
     }
 
-    pub(super) async fn switch(&self, request: v1::SwitchSessionRequest) -> Result<v1::SwitchSessionResponse, Error> {
+    pub(super) async fn switch(
+        &self,
+        request: v1::SwitchSessionRequest,
+    ) -> Result<v1::SwitchSessionResponse, Error> {
         let mut env = request.credentials;
         env.extend(request.extra_env);
         for (key, value) in &env {
@@ -57,7 +62,10 @@ impl Service {
         Ok(v1::PutEnvResponse { key, value })
     }
 
-    pub(super) async fn unset_env(&self, request: v1::DeleteEnvRequest) -> Result<v1::DeleteEnvResponse, Error> {
+    pub(super) async fn unset_env(
+        &self,
+        request: v1::DeleteEnvRequest,
+    ) -> Result<v1::DeleteEnvResponse, Error> {
         self.session.delete_env(request.key.clone()).await?;
         Ok(v1::DeleteEnvResponse { key: request.key })
     }
@@ -67,12 +75,18 @@ impl Service {
         let link = std::fs::read_link(format!("/proc/{pid}/cwd"));
         match link {
             Ok(cwd) => Ok(v1::GetCwdResponse { cwd: cwd.to_string_lossy().into_owned() }),
-            Err(error) => Err(Error::new(Code::Internal, format!("the child's directory cannot be read: {error}"))),
+            Err(error) => {
+                Err(Error::new(Code::Internal, format!("the child's directory cannot be read: {error}")))
+            }
         }
     }
 
-    pub(super) async fn shut_down(&self, request: &v1::ShutdownRequest) -> Result<v1::ShutdownResponse, Error> {
-        let grace = match request.grace_ms {
+    pub(super) async fn shut_down(
+        &self,
+        request: Request<v1::ShutdownRequest>,
+    ) -> Result<v1::ShutdownResponse, Error> {
+        tracing::info!(by = %Caller::of(request.extensions()).from, "asked to shut down");
+        let grace = match request.get_ref().grace_ms {
             None => DEFAULT_GRACE,
             Some(ms) => milliseconds("grace_ms", ms, GRACE_LIMIT_MS)?,
         };

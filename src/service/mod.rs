@@ -98,7 +98,10 @@ fn milliseconds(field: &str, value: i32, most: i32) -> Result<Duration, Error> {
 }
 
 fn no_driver(what: &str) -> Error {
-    Error::new(Code::NoDriver, format!("{what} needs a driver for the agent, and coop runs this program without one"))
+    Error::new(
+        Code::NoDriver,
+        format!("{what} needs a driver for the agent, and coop runs this program without one"),
+    )
 }
 
 fn no_recording() -> Error {
@@ -182,7 +185,7 @@ implement_coop! {
         get_cwd(GetCwdRequest) -> GetCwdResponse: |service, _request| service.cwd();
         get_recording(GetRecordingRequest) -> GetRecordingResponse: |_service, _request| Err(no_recording());
         put_recording(PutRecordingRequest) -> PutRecordingResponse: |_service, _request| Err(no_recording());
-        shutdown(ShutdownRequest) -> ShutdownResponse: |service, request| service.shut_down(request.get_ref()).await;
+        shutdown(ShutdownRequest) -> ShutdownResponse: |service, request| service.shut_down(request).await;
     }
     stream {
         stream_output(v1::StreamOutputRequest) -> StreamOutputStream<OutputChunk>: |service, request| service.output_stream(request.get_ref());

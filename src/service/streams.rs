@@ -50,7 +50,10 @@ pub(super) trait Cursor: Send + 'static {
 }
 
 impl Service {
-    pub(super) fn output_stream(&self, request: &v1::StreamOutputRequest) -> Result<Answers<v1::OutputChunk>, Error> {
+    pub(super) fn output_stream(
+        &self,
+        request: &v1::StreamOutputRequest,
+    ) -> Result<Answers<v1::OutputChunk>, Error> {
         let (log, epoch) = (self.session.output(), self.session.epoch_ms());
         let foreign = request.epoch.filter(|asked| *asked != epoch);
         // A browser that reconnects repeats its `tail` beside the place it had got to.
@@ -66,7 +69,10 @@ impl Service {
         Ok(answers(cursor, self.subscription()?))
     }
 
-    pub(super) fn screen_stream(&self, request: &v1::StreamScreenRequest) -> Result<Answers<v1::ScreenSnapshot>, Error> {
+    pub(super) fn screen_stream(
+        &self,
+        request: &v1::StreamScreenRequest,
+    ) -> Result<Answers<v1::ScreenSnapshot>, Error> {
         let cursor = ScreenCursor {
             session: self.session.clone(),
             format: Format::try_from(request.format)?,
@@ -77,7 +83,10 @@ impl Service {
         Ok(answers(cursor, self.subscription()?))
     }
 
-    pub(super) fn state_stream(&self, request: &v1::StreamStateRequest) -> Result<Answers<v1::AgentStateEvent>, Error> {
+    pub(super) fn state_stream(
+        &self,
+        request: &v1::StreamStateRequest,
+    ) -> Result<Answers<v1::AgentStateEvent>, Error> {
         let snapshot = self.session.snapshot();
         let mut opening = convert::state_snapshot(&snapshot, self.session.epoch_ms());
         let position = self.position(request.since_seq, request.epoch, snapshot.event_seq)?;
@@ -92,7 +101,10 @@ impl Service {
         Ok(answers(cursor, self.subscription()?))
     }
 
-    pub(super) fn event_stream(&self, request: &v1::StreamEventsRequest) -> Result<Answers<v1::Event>, Error> {
+    pub(super) fn event_stream(
+        &self,
+        request: &v1::StreamEventsRequest,
+    ) -> Result<Answers<v1::Event>, Error> {
         let types: Vec<String> = request.types.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
         if let Some(unknown) = types.iter().find(|name| !convert::EVENT_TYPES.contains(&name.as_str())) {
             let known = convert::EVENT_TYPES.join(", ");
@@ -125,16 +137,19 @@ impl Service {
             return Ok(Position { after: EventSeq(0), gap: Some(gap) });
         }
         if since > head.0 {
-            return Err(Error::bad_request(format!("since_seq {since} is beyond the newest event, {}", head.0)));
+            return Err(Error::bad_request(format!(
+                "since_seq {since} is beyond the newest event, {}",
+                head.0
+            )));
         }
         Ok(Position { after: EventSeq(since), gap: None })
     }
 
     /// A place among the readers, of which there is a limited number.
     pub(super) fn subscription(&self) -> Result<OwnedSemaphorePermit, Error> {
-        Arc::clone(&self.subscribers)
-            .try_acquire_owned()
-            .map_err(|_| Error::new(Code::TooLarge, format!("there are {} streams already", super::SUBSCRIBERS)))
+        Arc::clone(&self.subscribers).try_acquire_owned().map_err(|_| {
+            Error::new(Code::TooLarge, format!("there are {} streams already", super::SUBSCRIBERS))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::caller::Caller;
 use super::convert::{self, Format};
 use super::{Service, number};
 use crate::error::{Code, Error};
-use crate::pty::Signal;
+use crate::pty::{Exit, Signal};
 use crate::session::command::{PageRequest, PageStart, Typing};
 use crate::session::lease::{self, LeaseId};
 use crate::term::{Key, LineNumber, Offset};
@@ -112,9 +112,10 @@ impl Service {
         let head = log.head().offset();
         match offset {
             0 => Ok(log.oldest()),
-            _ if offset > head.0 => {
-                Err(Error::bad_request(format!("offset {offset} is beyond the {} bytes written so far", head.0)))
-            }
+            _ if offset > head.0 => Err(Error::bad_request(format!(
+                "offset {offset} is beyond the {} bytes written so far",
+                head.0
+            ))),
             _ => Ok(Offset(offset)),
         }
     }
@@ -126,12 +127,12 @@ impl Service {
             state: snapshot.process.as_str().to_owned(),
             pid: snapshot.process.pid(),
             uptime_secs: self.uptime_secs(),
-            exit_code: exit.and_then(|exit| exit.code()),
+            exit_code: exit.and_then(Exit::code),
             screen_seq: snapshot.screen_seq.0,
             bytes_read: snapshot.bytes_read,
             bytes_written: snapshot.bytes_written,
             ws_clients: self.clients.count(),
-            exit_signal: exit.and_then(|exit| exit.signal()),
+            exit_signal: exit.and_then(Exit::signal),
             agent_state: snapshot.agent.state.as_str().to_owned(),
             cwd: snapshot.recipe.cwd.to_string_lossy().into_owned(),
             command: snapshot.recipe.command(),
@@ -181,14 +182,20 @@ impl Service {
         Ok(i32::try_from(written).unwrap_or(i32::MAX))
     }
 
-    pub(super) async fn set_size(&self, request: Request<v1::ResizeRequest>) -> Result<v1::ResizeResponse, Error> {
+    pub(super) async fn set_size(
+        &self,
+        request: Request<v1::ResizeRequest>,
+    ) -> Result<v1::ResizeResponse, Error> {
         let lease = shown_lease(&request);
         let v1::ResizeRequest { cols, rows } = request.into_inner();
         self.session.resize(convert::size_from_wire(cols, rows)?, lease).await?;
         Ok(v1::ResizeResponse { cols, rows })
     }
 
-    pub(super) async fn signal(&self, request: &v1::SendSignalRequest) -> Result<v1::SendSignalResponse, Error> {
+    pub(super) async fn signal(
+        &self,
+        request: &v1::SendSignalRequest,
+    ) -> Result<v1::SendSignalResponse, Error> {
         let signal = request.signal.parse::<Signal>();
         let signal = signal.map_err(|unknown| Error::bad_request(unknown.to_string()))?;
         self.session.signal(signal).await?;

@@ -13,7 +13,9 @@ use tokio::sync::watch;
 
 use super::clock::Now;
 use super::command::{Command, Dump, Page, PageRequest, PageStart, Replaced, Typing, View};
-use super::event::{Event, EventLog, EventSeq, Generation, Restart, RestartReason, ShutdownReason, StateChange, What};
+use super::event::{
+    Event, EventLog, EventSeq, Generation, Restart, RestartReason, ShutdownReason, StateChange, What,
+};
 use super::lease::Lease;
 use super::outbox::{Answer, Outbox};
 use super::recipe::Recipe;
@@ -57,7 +59,9 @@ pub enum Input {
     Wrote(usize),
     /// The terminal took the write badly, as it does when the child is gone.
     WriteFailed,
-    Started { pid: i32 },
+    Started {
+        pid: i32,
+    },
     StartFailed(LaunchError),
     ChildExited(Exit),
     /// Nothing of what the child ever started is left.
@@ -69,9 +73,14 @@ pub enum Input {
 #[derive(Debug)]
 pub enum Effect {
     Resize(Size),
-    Signal { signal: Signal, answer: Answer<()> },
+    Signal {
+        signal: Signal,
+        answer: Answer<()>,
+    },
     /// Ends the child and everything it started.
-    Terminate { grace: Duration },
+    Terminate {
+        grace: Duration,
+    },
     /// Ends a termination's grace early.
     Hurry,
     /// Whatever still comes out of the terminal is not waited for any more.
@@ -211,7 +220,8 @@ impl Actor {
 
     /// When [`Input::Tick`] is due next.
     pub fn deadline(&self) -> Option<Instant> {
-        let drain = self.life.drain.filter(|_| !self.life.announced).map(|drain| drain.quiet_at.min(drain.limit));
+        let drain =
+            self.life.drain.filter(|_| !self.life.announced).map(|drain| drain.quiet_at.min(drain.limit));
         let idle = self.idle_deadline();
         [self.typist.deadline(), drain, self.hang_up_at, self.linger_until, idle].into_iter().flatten().min()
     }
@@ -268,7 +278,10 @@ impl Actor {
             },
             Command::AcquireLease { shown, fresh, holder, ttl, answer } => {
                 let allowed = self.writable();
-                self.outbox.answer(answer, allowed.and_then(|()| self.lease.acquire(now, shown.as_ref(), fresh, holder, ttl)));
+                self.outbox.answer(
+                    answer,
+                    allowed.and_then(|()| self.lease.acquire(now, shown.as_ref(), fresh, holder, ttl)),
+                );
             }
             Command::ReleaseLease { id, answer } => self.outbox.answer(answer, Ok(self.lease.release(&id))),
             Command::View { answer } => {
@@ -286,7 +299,10 @@ impl Actor {
             Command::Replace { change, reason, grace, answer } => match self.intent {
                 Intent::Stop => self.outbox.answer(answer, Err(Error::shutting_down())),
                 Intent::Replace { .. } => {
-                    self.outbox.answer(answer, Err(Error::new(Code::SwitchInProgress, "a restart or switch is under way")));
+                    self.outbox.answer(
+                        answer,
+                        Err(Error::new(Code::SwitchInProgress, "a restart or switch is under way")),
+                    );
                 }
                 Intent::Serve => {
                     let next = self.recipe.with(change);
@@ -355,7 +371,9 @@ impl Actor {
         let total = scrollback.next_line();
         let from = match request.start {
             PageStart::Line(line) => line.max(scrollback.first_line()),
-            PageStart::Last(count) => LineNumber(total.0.saturating_sub(count as u64)).max(scrollback.first_line()),
+            PageStart::Last(count) => {
+                LineNumber(total.0.saturating_sub(count as u64)).max(scrollback.first_line())
+            }
             PageStart::Oldest => scrollback.first_line(),
         }
         .min(total);
@@ -429,7 +447,14 @@ impl Actor {
         self.typist.fail_all(&Error::exited(), &mut self.outbox);
     }
 
-    fn replace(&mut self, now: Now, next: Recipe, reason: RestartReason, grace: Duration, answer: Answer<Replaced>) {
+    fn replace(
+        &mut self,
+        now: Now,
+        next: Recipe,
+        reason: RestartReason,
+        grace: Duration,
+        answer: Answer<Replaced>,
+    ) {
         self.intent = Intent::Replace { next, reason, answer };
         self.linger_until = None;
         self.hang_up_at = None;

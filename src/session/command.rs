@@ -4,36 +4,84 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use super::event::{EventSeq, Generation, RestartReason, ShutdownReason};
 use super::lease::{Granted, LeaseId};
 use super::outbox::Answer;
 use super::recipe::Change;
 use crate::pty::Signal;
 use crate::term::{Key, LineNumber, Modes, Offset, Screen, ScreenSeq, Size};
+use bytes::Bytes;
 
 #[derive(Debug)]
 pub enum Command {
-    Type { typing: Typing, lease: Option<LeaseId>, answer: Answer<usize> },
-    Resize { size: Size, lease: Option<LeaseId>, answer: Answer<()> },
-    Signal { signal: Signal, answer: Answer<()> },
-    AcquireLease { shown: Option<LeaseId>, fresh: LeaseId, holder: String, ttl: Duration, answer: Answer<Granted> },
-    ReleaseLease { id: LeaseId, answer: Answer<bool> },
-    View { answer: Answer<View> },
-    Scrollback { page: PageRequest, answer: Answer<Page> },
-    Dump { answer: Answer<Dump> },
-    Replace { change: Change, reason: RestartReason, grace: Duration, answer: Answer<Replaced> },
-    GetEnv { answer: Answer<Arc<BTreeMap<String, String>>> },
-    PutEnv { key: String, value: String, answer: Answer<()> },
-    DeleteEnv { key: String, answer: Answer<()> },
-    Shutdown { reason: ShutdownReason, grace: Duration, answer: Answer<()> },
+    Type {
+        typing: Typing,
+        lease: Option<LeaseId>,
+        answer: Answer<usize>,
+    },
+    Resize {
+        size: Size,
+        lease: Option<LeaseId>,
+        answer: Answer<()>,
+    },
+    Signal {
+        signal: Signal,
+        answer: Answer<()>,
+    },
+    AcquireLease {
+        shown: Option<LeaseId>,
+        fresh: LeaseId,
+        holder: String,
+        ttl: Duration,
+        answer: Answer<Granted>,
+    },
+    ReleaseLease {
+        id: LeaseId,
+        answer: Answer<bool>,
+    },
+    View {
+        answer: Answer<View>,
+    },
+    Scrollback {
+        page: PageRequest,
+        answer: Answer<Page>,
+    },
+    Dump {
+        answer: Answer<Dump>,
+    },
+    Replace {
+        change: Change,
+        reason: RestartReason,
+        grace: Duration,
+        answer: Answer<Replaced>,
+    },
+    GetEnv {
+        answer: Answer<Arc<BTreeMap<String, String>>>,
+    },
+    PutEnv {
+        key: String,
+        value: String,
+        answer: Answer<()>,
+    },
+    DeleteEnv {
+        key: String,
+        answer: Answer<()>,
+    },
+    Shutdown {
+        reason: ShutdownReason,
+        grace: Duration,
+        answer: Answer<()>,
+    },
 }
 
 /// Something to be typed.
 #[derive(Debug)]
 pub enum Typing {
     /// Text as a person would type or paste it.
-    Text { text: String, enter: bool },
+    Text {
+        text: String,
+        enter: bool,
+    },
     Keys(Vec<Key>),
     /// Bytes as they are.
     Raw(Bytes),

@@ -102,7 +102,12 @@ impl Session {
     }
 
     /// Ends the child and starts another; answers when that one runs.
-    pub async fn replace(&self, change: Change, reason: RestartReason, grace: Duration) -> Result<Replaced, Error> {
+    pub async fn replace(
+        &self,
+        change: Change,
+        reason: RestartReason,
+        grace: Duration,
+    ) -> Result<Replaced, Error> {
         self.ask(|answer| Command::Replace { change, reason, grace, answer }).await
     }
 

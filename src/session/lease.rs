@@ -99,7 +99,10 @@ mod tests {
         assert_eq!(granted.expires_at_epoch_ms, start.epoch_ms + 30_000);
         let refused = lease.check(start.after(Duration::from_secs(10)), None).unwrap_err();
         assert_eq!(refused.code, Code::WriterBusy);
-        assert_eq!(refused.metadata, [("holder".into(), "a".into()), ("remaining_ms".into(), "20000".into())]);
+        assert_eq!(
+            refused.metadata,
+            [("holder".into(), "a".into()), ("remaining_ms".into(), "20000".into())]
+        );
         assert!(take(&mut lease, start, Some(&id("b")), "b").is_err());
         assert!(lease.check(start.after(DEFAULT_TTL), None).is_ok());
     }
@@ -111,7 +114,10 @@ mod tests {
         let later = start.after(Duration::from_secs(29));
         assert!(lease.check(later, Some(&held)).is_ok());
         assert!(lease.check(later.after(Duration::from_secs(29)), None).is_err());
-        assert_eq!(take(&mut lease, later.after(Duration::from_secs(29)), Some(&held), "new").unwrap().id, held);
+        assert_eq!(
+            take(&mut lease, later.after(Duration::from_secs(29)), Some(&held), "new").unwrap().id,
+            held
+        );
     }
 
     #[test]

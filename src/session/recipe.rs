@@ -68,7 +68,9 @@ impl Recipe {
 /// Refuses what no environment can hold.
 pub fn check_variable(key: &str, value: &str) -> Result<(), Error> {
     if key.is_empty() || key.contains(['=', '\0']) {
-        return Err(Error::bad_request(format!("{key:?} cannot be the name of a variable: it is empty or has = or NUL in it")));
+        return Err(Error::bad_request(format!(
+            "{key:?} cannot be the name of a variable: it is empty or has = or NUL in it"
+        )));
     }
     if value.contains('\0') {
         return Err(Error::bad_request(format!("the value of {key} has a NUL byte in it")));

@@ -175,7 +175,9 @@ impl Shell {
                 self.termination = Some(Box::pin(async move {
                     match child.terminate(grace, hurry.cancelled()).await {
                         Ok(ended) if ended.survivors.is_empty() => {}
-                        Ok(ended) => tracing::error!(survivors = ?ended.survivors, "processes could not be ended"),
+                        Ok(ended) => {
+                            tracing::error!(survivors = ?ended.survivors, "processes could not be ended");
+                        }
                         Err(error) => tracing::error!(%error, "the child's processes could not be found"),
                     }
                 }));

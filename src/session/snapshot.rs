@@ -29,7 +29,9 @@ pub struct Snapshot {
 pub enum Process {
     /// Not up yet, or being replaced.
     Starting,
-    Running { pid: i32 },
+    Running {
+        pid: i32,
+    },
     Exited(Exit),
 }
 

@@ -184,17 +184,15 @@ fn the_lease_keeps_others_out_of_everything_but_signals() {
     let mut stage = Stage::running();
     let fresh = LeaseId("mine".into());
     let ttl = Duration::from_secs(30);
-    let mut granted = stage.ask(|answer| Command::AcquireLease {
-        shown: None,
-        fresh,
-        holder: "ada".into(),
-        ttl,
-        answer,
-    });
+    let mut granted =
+        stage.ask(|answer| Command::AcquireLease { shown: None, fresh, holder: "ada".into(), ttl, answer });
     let lease = granted.try_recv().unwrap().unwrap().id;
     assert_eq!(code(&mut stage.type_text("x", None)), Code::WriterBusy);
     let size = Size::new(10, 10).unwrap();
-    assert_eq!(code(&mut stage.ask(|answer| Command::Resize { size, lease: None, answer })), Code::WriterBusy);
+    assert_eq!(
+        code(&mut stage.ask(|answer| Command::Resize { size, lease: None, answer })),
+        Code::WriterBusy
+    );
     assert_eq!(stage.actor.next_write(), None);
     let _signal = stage.ask(|answer| Command::Signal { signal: Signal::INT, answer });
     assert!(matches!(stage.effects[..], [Effect::Signal { signal: Signal::INT, .. }]));
@@ -313,7 +311,10 @@ fn a_restart_keeps_readers_offsets_and_numbers() {
     assert_eq!((replaced.pid, replaced.offset, replaced.generation.0), (8, Offset(5), 2));
     assert_eq!(stage.snapshot().generation.0, 2);
     assert!(stage.snapshot().event_seq > seq);
-    assert!(!stage.events().iter().any(|what| matches!(what, What::Exit { .. })), "nobody is told of an exit");
+    assert!(
+        !stage.events().iter().any(|what| matches!(what, What::Exit { .. })),
+        "nobody is told of an exit"
+    );
     stage.output("second");
     assert_eq!(stage.head(), Head::Live(Offset(11)));
     let mut view = stage.ask(|answer| Command::View { answer });
@@ -429,7 +430,11 @@ fn scrollback_pages_by_line_and_never_reuses_a_number() {
     assert_eq!(some.lines, ["line 9", "line 10"]);
     assert_eq!(some.next, LineNumber(11));
     assert_eq!(page(PageStart::Last(2), usize::MAX).lines, ["line 15", "line 16"]);
-    assert_eq!(page(PageStart::Line(LineNumber(3)), usize::MAX).first, LineNumber(7), "what is gone is skipped");
+    assert_eq!(
+        page(PageStart::Line(LineNumber(3)), usize::MAX).first,
+        LineNumber(7),
+        "what is gone is skipped"
+    );
     assert!(page(PageStart::Line(LineNumber(99)), usize::MAX).lines.is_empty());
     assert_eq!(page(PageStart::Oldest, 1).lines.len(), 1, "one line always fits");
 }

@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use bytes::{Buf as _, Bytes, BytesMut};
 use super::clock::Now;
 use super::outbox::{Answer, Outbox};
 use crate::error::{Code, Error};
+use bytes::{Buf as _, Bytes, BytesMut};
 
 /// How long the terminal may take nothing before a write is given up.
 pub const STALL: Duration = Duration::from_secs(5);
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(desk.typist.deadline(), Some(start.after(Duration::from_secs(6)).steady));
         desk.give_up(start.after(Duration::from_secs(6)));
         let error = stuck.try_recv().unwrap().unwrap_err();
-        assert_eq!((error.code, &error.metadata[0].1[..]), (Code::WriterBusy, "1"));
+        assert_eq!((error.code, error.metadata[0].1.as_str()), (Code::WriterBusy, "1"));
         assert!(behind.try_recv().is_err(), "it has only waited three seconds");
         desk.give_up(start.after(Duration::from_secs(8)));
         assert!(behind.try_recv().unwrap().is_err());

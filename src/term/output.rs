@@ -267,7 +267,8 @@ mod tests {
             let log = OutputLog::new(capacity);
             let mut written = Vec::new();
             for n in 0..500_usize {
-                let data: Vec<u8> = (0..n * 7 % 301).map(|i| (n + i) as u8).collect();
+                let data: Vec<u8> =
+                    (0..n * 7 % 301).map(|i| b'a' + u8::try_from((n + i) % 26).unwrap()).collect();
                 log.push(&data);
                 written.extend_from_slice(&data);
                 let kept = log.read_joined(Offset(0), usize::MAX);
@@ -309,7 +310,7 @@ mod tests {
         let log = OutputLog::new(1000);
         let mut readers: Vec<_> = (0..20).map(|_| (log.reader(Offset(0)), 0_u64, 0_u64)).collect();
         for round in 0..200_usize {
-            log.push(&vec![round as u8; 37 + round % 100]);
+            log.push(&vec![u8::try_from(round % 256).unwrap(); 37 + round % 100]);
             for (index, (reader, got, skipped)) in readers.iter_mut().enumerate() {
                 if round % (index + 1) == 0 {
                     let slice = reader.next(64).await.unwrap();

@@ -37,7 +37,8 @@ async fn every_command_of_the_readme_works_as_pasted() {
     let tools = String::from_utf8(tools.stdout).expect("a PATH");
     let binary = Path::new(env!("CARGO_BIN_EXE_coop")).parent().expect("a directory");
     let path = format!("{}:{}:{}", binary.display(), tools.trim(), std::env::var("PATH").expect("a PATH"));
-    std::fs::write(coop.home.path().join(".curlrc"), "fail-with-body\nsilent\nshow-error\n").expect("written");
+    std::fs::write(coop.home.path().join(".curlrc"), "fail-with-body\nsilent\nshow-error\n")
+        .expect("written");
     for command in commands() {
         let here = command.replace(PLACE, &format!("localhost:{}", coop.address().port()));
         let home = coop.home.path().to_owned();

@@ -24,7 +24,8 @@ trait Terminal {
 }
 
 /// Its own text does not contain the lines that it prints.
-const TRAPPER: &str = r#"sh -c 'trap "echo got""-int; exit" INT; echo trap""-set; while :; do sleep 0.02; done'"#;
+const TRAPPER: &str =
+    r#"sh -c 'trap "echo got""-int; exit" INT; echo trap""-set; while :; do sleep 0.02; done'"#;
 
 async fn play(terminal: &mut impl Terminal) {
     let written = terminal.type_line("printf 'a%sb\\n' 1").await;
@@ -118,8 +119,10 @@ async fn over_grpc_on_tcp() {
 async fn over_grpc_on_its_own_port() {
     let args = ["--grpc-port", "0", "--socket", "here.sock", "--"];
     let coop = Setup::new(args.iter().chain(&SHELL)).start().await;
-    let target = coop_client::Target::parse(&format!("http://{}", coop.grpc.expect("a port"))).expect("a target");
-    let mut client = coop_client::connect(&target, coop_client::Credentials::default()).await.expect("connected");
+    let target =
+        coop_client::Target::parse(&format!("http://{}", coop.grpc.expect("a port"))).expect("a target");
+    let mut client =
+        coop_client::connect(&target, coop_client::Credentials::default()).await.expect("connected");
     play(&mut client).await;
 }
 
@@ -145,7 +148,11 @@ async fn over_grpc_web() {
 impl Terminal for Http {
     async fn type_line(&mut self, text: &str) -> Result<i64, String> {
         let answer = self.post("/api/v1/input", json!({"text": text, "enter": true})).await;
-        if answer.status == 200 { Ok(answer.json()["bytes_written"].as_i64().expect("a number")) } else { Err(answer.code()) }
+        if answer.status == 200 {
+            Ok(answer.json()["bytes_written"].as_i64().expect("a number"))
+        } else {
+            Err(answer.code())
+        }
     }
 
     async fn lines(&mut self) -> Vec<String> {

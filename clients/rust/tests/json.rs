@@ -1,6 +1,14 @@
 //! What the JSON of the messages looks like where it is not protobuf's own, and what every wrong
 //! text is told.
 #![cfg(feature = "json")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a test fails by panicking, and random bits may be cut"
+)]
 
 use coop_client::json;
 use coop_client::v1::{self, attach_request, get_screen_request::Format};

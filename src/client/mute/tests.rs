@@ -178,9 +178,48 @@ fn questions_go_from_anywhere_between() {
 #[test]
 fn whatever_comes_nothing_that_passes_is_answered_and_the_screen_is_the_same() {
     const ALPHABET: &[&[u8]] = &[
-        b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP", b"\x1b_", b"\x1b\\", b"\x07", b"\x18", b"\x1a", b"\x05", b"\n", b"?", b">",
-        b"=", b";", b":", b"0", b"1", b"6", b"11", b"4", b"10", b"$", b"+", b" ", b"n", b"c", b"p", b"q", b"u", b"t", b"m",
-        b"H", b"Z", b"a", b"G", b"a=q", b"\xc2", b"\x9b", b"\x9c", b"\xe7\x95\x8c", b"\x7f",
+        b"\x1b",
+        b"\x1b[",
+        b"\x1b]",
+        b"\x1bP",
+        b"\x1b_",
+        b"\x1b\\",
+        b"\x07",
+        b"\x18",
+        b"\x1a",
+        b"\x05",
+        b"\n",
+        b"?",
+        b">",
+        b"=",
+        b";",
+        b":",
+        b"0",
+        b"1",
+        b"6",
+        b"11",
+        b"4",
+        b"10",
+        b"$",
+        b"+",
+        b" ",
+        b"n",
+        b"c",
+        b"p",
+        b"q",
+        b"u",
+        b"t",
+        b"m",
+        b"H",
+        b"Z",
+        b"a",
+        b"G",
+        b"a=q",
+        b"\xc2",
+        b"\x9b",
+        b"\x9c",
+        b"\xe7\x95\x8c",
+        b"\x7f",
     ];
     let mut random = Random(0xfeed_beef);
     let screen = || Terminal::new(Size::new(40, 10).unwrap(), 0, "test");
@@ -219,6 +258,11 @@ fn controls_inside_a_question_still_work() {
 #[test]
 fn c1_controls_start_nothing() {
     assert_eq!(muted("a\u{9b}6nb\u{9d}11;?\u{9c}£".as_bytes()), "a6nb11;?£".as_bytes());
+    // Nor do their halves, when what stood between them goes.
+    for between in [&b"\x05"[..], b"\x1b[6n", b"\xc2\x9b"] {
+        let bytes = [b"a\xc2", between, b"\x9b6n"].concat();
+        assert_eq!(muted(&bytes), b"a\xc2\0\x9b6n");
+    }
 }
 
 #[test]

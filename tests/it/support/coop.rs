@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use coop_client::{Client, Credentials, Target, connect};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
+use tonic_health::pb::health_client::HealthClient;
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::http::Http;
 use super::soon;
@@ -152,9 +155,43 @@ impl Coop {
         soon("a gRPC connection", connect(&target, Credentials::default())).await.expect("connected")
     }
 
+    /// Follows the gRPC health of one service.
+    pub async fn health_watch(&self, service: &str) -> tonic::Streaming<HealthCheckResponse> {
+        let target = format!("http://{}", self.address());
+        let channel = tonic::transport::Channel::from_shared(target).expect("a URI");
+        let channel = soon("a gRPC connection", channel.connect()).await.expect("connected");
+        let request = HealthCheckRequest { service: service.to_owned() };
+        let answer = soon("a watch", HealthClient::new(channel).watch(request)).await;
+        answer.expect("a stream").into_inner()
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.process.id().expect("coop runs").cast_signed()
+    }
+
+    /// Signals coop itself.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid()).expect("a pid");
+        kill_process(pid, signal).expect("signalled");
+    }
+
+    /// The most memory that coop has ever held, in KiB.
+    pub fn peak_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("coop runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
     /// Waits for coop itself to end.
     pub async fn ended(&mut self) -> ExitStatus {
         soon("coop to end", self.process.wait()).await.expect("waited")
+    }
+
+    /// What coop prints after its announcements, to the end.
+    pub async fn rest_of_stdout(&mut self) -> String {
+        let mut text = String::new();
+        soon("stdout to end", self.stdout.read_to_string(&mut text)).await.expect("text");
+        text
     }
 
     /// Everything coop logged; ends the pipe's life.

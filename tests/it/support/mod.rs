@@ -1,8 +1,13 @@
 //! What every test needs: a running coop, ways to talk to it, and waiting for things with a
 //! deadline.
 
+pub mod api;
 pub mod coop;
+pub mod grpc;
 pub mod http;
+pub mod inside;
+pub mod session;
+pub mod sse;
 pub mod ws;
 
 use std::time::Duration;

@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 
 use prost_reflect::{
-    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor,
+    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, FileDescriptor, Kind, MessageDescriptor,
+    MethodDescriptor,
 };
 
 use crate::rule::{self, HttpRule, SseRule};
@@ -89,19 +90,21 @@ impl Api {
             return Err("no service in the given files".to_owned());
         }
         let mut methods = Vec::new();
-        for method in files.iter().flat_map(|f| f.services()).flat_map(|s| s.methods().collect::<Vec<_>>()) {
+        for method in
+            files.iter().flat_map(FileDescriptor::services).flat_map(|s| s.methods().collect::<Vec<_>>())
+        {
             methods
                 .push(Method::read(&method).map_err(|error| format!("rpc {} {error}", method.full_name()))?);
         }
         refuse_clashes(&methods)?;
-        let messages: Vec<_> = files.iter().flat_map(|file| file.messages()).collect();
+        let messages: Vec<_> = files.iter().flat_map(FileDescriptor::messages).collect();
         if let Some(nested) =
-            messages.iter().flat_map(|m| m.child_messages()).find(|child| !child.is_map_entry())
+            messages.iter().flat_map(MessageDescriptor::child_messages).find(|child| !child.is_map_entry())
         {
             return Err(format!("message {} stands inside another message", nested.full_name()));
         }
         let inner = messages.iter().flat_map(|m| m.child_enums().collect::<Vec<_>>());
-        let enums = files.iter().flat_map(|file| file.enums()).chain(inner).collect();
+        let enums = files.iter().flat_map(FileDescriptor::enums).chain(inner).collect();
         Ok(Self { methods, messages, enums })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::json::kind::{Base64, Bool, Enum, Enumeration, Float, Int, List, Map, Object, Sub, Text};
 use crate::json::{Codec, message};
+#[allow(clippy::wildcard_imports, reason = "every message")]
 use crate::v1::*;
 
 impl Enumeration for get_screen_request::Format {

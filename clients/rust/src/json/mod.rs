@@ -304,8 +304,8 @@ pub(crate) fn within<E: serde::de::Error>(step: impl fmt::Display, error: E) -> 
 /// Drops serde's echo of what stood there: it may be megabytes of a caller's secret.
 fn tidy(text: String) -> String {
     let echoes = text.starts_with("invalid type: ") || text.starts_with("invalid value: ");
-    match text.rfind(", expected ") {
-        Some(at) if echoes => text[at + 2..].to_owned(),
+    match text.rsplit_once(", expected ") {
+        Some((_, expected)) if echoes => format!("expected {expected}"),
         _ => text,
     }
 }

@@ -39,7 +39,12 @@ impl serde::Serialize for Print<'_> {
         match &self.0.kind {
             None | Some(Variant::NullValue(_)) => out.serialize_unit(),
             Some(Variant::BoolValue(value)) => out.serialize_bool(*value),
-            Some(Variant::NumberValue(value)) if value.fract() == 0.0 && value.abs() < EXACT => {
+            Some(Variant::NumberValue(value)) if value.fract() == 0.0 && value.abs() < EXACT =>
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "it is whole and small enough to be exact"
+                )]
                 out.serialize_i64(*value as i64)
             }
             Some(Variant::NumberValue(value)) if value.is_finite() => out.serialize_f64(*value),

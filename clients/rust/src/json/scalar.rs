@@ -126,6 +126,10 @@ impl<T: Integer> Visitor<'_> for Int<T> {
     /// What serde_json makes of a fraction, an exponent, or more digits than 64 bits hold.
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<T, E> {
         if value.fract() == 0.0 && value.abs() > 9e18 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "it is whole, and what is cut is out of range anyway"
+            )]
             return self.visit_i128(value as i128);
         }
         Err(E::custom("expected an integer"))
@@ -155,6 +159,7 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "a float field has no more digits to keep")]
     fn narrow(value: f64) -> Self {
         value as f32
     }

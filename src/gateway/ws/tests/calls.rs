@@ -114,7 +114,7 @@ async fn a_child_that_never_reads_holds_up_nothing_but_its_own_input() {
     other.send(json!({"type": "resize", "cols": 90, "rows": 20})).await;
     let mut seen = Vec::new();
     while !seen.contains(&"behind".to_owned()) {
-        let event = match client.message().await {
+        let event = match within("a message", client.message()).await {
             Message::Pong(payload) => String::from_utf8_lossy(&payload).into_owned(),
             Message::Text(text) => {
                 let frame: Value = serde_json::from_str(&text).expect("JSON");

@@ -173,30 +173,32 @@ impl Client {
     }
 
     async fn message(&mut self) -> Message {
-        within("a message", self.socket.next()).await.expect("an open socket").expect("a whole message")
+        self.socket.next().await.expect("an open socket").expect("a whole message")
     }
 
     /// The next frame.
     async fn next(&mut self) -> Value {
-        loop {
-            match self.message().await {
-                Message::Text(text) => return serde_json::from_str(&text).expect("JSON"),
-                Message::Ping(_) | Message::Pong(_) => {}
-                other @ (Message::Binary(_) | Message::Close(_) | Message::Frame(_)) => {
-                    panic!("{other:?} instead of a frame")
-                }
-            }
-        }
+        self.until(|_| true).await
     }
 
     /// The next frame for which this holds; the ones before it are dropped.
     async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let frame = self.next().await;
-            if wanted(&frame) {
-                return frame;
+        // The pings in between are no sign that it will come.
+        within("the frame", async {
+            loop {
+                let frame = match self.message().await {
+                    Message::Text(text) => serde_json::from_str(&text).expect("JSON"),
+                    Message::Ping(_) | Message::Pong(_) => continue,
+                    other @ (Message::Binary(_) | Message::Close(_) | Message::Frame(_)) => {
+                        panic!("{other:?} instead of a frame")
+                    }
+                };
+                if wanted(&frame) {
+                    return frame;
+                }
             }
-        }
+        })
+        .await
     }
 
     async fn until_type(&mut self, kind: &str) -> Value {
@@ -213,14 +215,19 @@ impl Client {
     /// Every frame up to the close, and why it came.
     async fn until_closed(&mut self) -> (Vec<Value>, u16, String) {
         let mut frames = Vec::new();
-        loop {
-            match self.message().await {
-                Message::Text(text) => frames.push(serde_json::from_str(&text).expect("JSON")),
-                Message::Close(Some(close)) => return (frames, close.code.into(), close.reason.to_string()),
-                Message::Close(None) => panic!("a close without a reason"),
-                Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_) => {}
+        within("the close", async {
+            loop {
+                match self.message().await {
+                    Message::Text(text) => frames.push(serde_json::from_str(&text).expect("JSON")),
+                    Message::Close(Some(close)) => {
+                        return (frames, close.code.into(), close.reason.to_string());
+                    }
+                    Message::Close(None) => panic!("a close without a reason"),
+                    Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_) => {}
+                }
             }
-        }
+        })
+        .await
     }
 
     /// Closes, and waits until the server has done with the connection.

@@ -82,7 +82,7 @@ async fn frames_have_both_names_and_the_fields_of_their_messages() {
     assert_eq!((&screen["type"], &screen["event"]), (&json!("screen"), &json!("screen")));
     assert_eq!(screen["seq"], screen["sequence"]);
     assert_eq!((&screen["lines"][0], &screen["lines"][1]), (&json!("ready"), &json!("hello")));
-    assert_eq!((&screen["cursor"], &screen["alt_screen"]), (&json!({"row": 1, "col": 5}), &json!(false)));
+    assert_eq!((&screen["cursor"], &screen["alt_screen"]), (&json!({"row": 1, "col": 5, "hidden": false}), &json!(false)));
     screens.send(json!({"type": "input", "text": "!"})).await;
     let next = screens.until(|frame| frame["lines"][1] == "hello!").await;
     assert!(number(&next, "seq") > number(&screen, "seq"));
@@ -178,12 +178,13 @@ async fn a_reader_goes_on_with_the_next_child() {
 
 #[tokio::test]
 async fn a_slow_reader_is_told_what_it_missed_and_the_numbers_add_up() {
-    let script = "stty raw -echo; read go; head -c 12000000 /dev/zero | tr '\\0' x; printf END";
+    let script = "stty raw -echo; printf ready; read go; head -c 12000000 /dev/zero | tr '\\0' x; printf END";
     let bench = Plan { ring_bytes: 64 << 10, ..Plan::new(script) }.start().await;
+    bench.printed("ready").await;
     let mut slow = bench.client("?mode=raw").await;
     let start = slow.next().await;
     let mut other = bench.client("?subscribe=").await;
-    other.send(json!({"type": "input", "text": "go\n"})).await;
+    other.send(json!({"type": "input_raw", "data": BASE64_STANDARD.encode("go\n")})).await;
     let exit = other.until_type("exit").await;
     assert_eq!(exit["code"], 0);
     let total = bench.service.session().output().head().offset().0;

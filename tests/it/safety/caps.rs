@@ -1,0 +1,143 @@
+//! How many of everything there may be, and what who comes too late is told.
+
+use bytes::{BufMut as _, BytesMut};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Error as WsError;
+
+use crate::support::coop::{Coop, SHELL};
+use crate::support::http::Http;
+use crate::support::ws::Socket;
+use crate::support::{soon, until};
+
+const CONNECTIONS: usize = 2048;
+const UNPROVEN: usize = 64;
+const STREAMS: u32 = 256;
+
+#[tokio::test]
+async fn the_connection_after_the_last_is_told_that_there_is_no_room() {
+    let coop = Coop::shell().await;
+    let mut first = Socket::connect(&coop, "mode=state").await;
+    let mut idle = Vec::new();
+    while idle.len() < CONNECTIONS - 1 {
+        idle.push(std::net::TcpStream::connect(coop.address()).expect("connected"));
+    }
+    // Coop takes connections in the order in which they came, so this one finds all places taken.
+    let mut late = TcpStream::connect(coop.address()).await.expect("connected");
+    let mut answer = String::new();
+    soon("the refusal", late.read_to_string(&mut answer)).await.expect("text");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    assert_eq!((&body["code"], &body["error"]["code"]), (&json!("TOO_LARGE"), &json!("TOO_LARGE")), "{body}");
+    assert!(body["message"].as_str().is_some_and(|message| message.contains("2048")), "{body}");
+
+    first.ask(json!({"type": "ping"})).await.expect("who is in is served");
+    let waiting = idle.pop().expect("a connection");
+    waiting.set_nonblocking(true).expect("set");
+    let mut waiting = TcpStream::from_std(waiting).expect("a stream");
+    waiting.write_all(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.expect("sent");
+    answer.clear();
+    soon("an answer", waiting.read_to_string(&mut answer)).await.expect("text");
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    drop(idle);
+    until("room again", async || {
+        let mut stream = TcpStream::connect(coop.address()).await.ok()?;
+        stream.write_all(b"GET /api/v1/health HTTP/1.0\r\nhost: localhost\r\n\r\n").await.ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.ok()?;
+        answer.contains(" 200 ").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn few_sockets_may_wait_for_their_token() {
+    let coop = Coop::with(&["--auth-token", "t0ken", "--host", "127.0.0.1"], SHELL).await;
+    let mut waiting = Vec::new();
+    for _ in 0..UNPROVEN {
+        waiting.push(Socket::connect(&coop, "mode=all").await);
+    }
+    let Err(WsError::Http(refused)) = Socket::try_connect(&coop, "mode=all", &[]).await else {
+        panic!("one more was let in");
+    };
+    assert_eq!(refused.status(), 413);
+    let body: Value = serde_json::from_slice(refused.body().as_deref().unwrap_or_default()).expect("JSON");
+    assert_eq!(body["code"], "TOO_LARGE");
+    // Who brings the token with the upgrade needs no such place, and who shows it later leaves one.
+    let headers = [("authorization", "Bearer t0ken")];
+    Socket::try_connect(&coop, "mode=state", &headers).await.expect("let in").wait_for("state").await;
+    let mut proven = waiting.pop().expect("a socket");
+    proven.ask(json!({"type": "auth", "token": "t0ken"})).await.expect("let in");
+    until("a place", async || Socket::try_connect(&coop, "mode=all", &[]).await.ok()).await;
+}
+
+#[tokio::test]
+async fn sockets_that_show_no_token_in_time_are_closed_and_were_told_nothing() {
+    let coop = Coop::with(&["--auth-token", "t0ken", "--host", "127.0.0.1"], SHELL).await;
+    let mut silent = Socket::connect(&coop, "mode=all").await;
+    let mut talkative = Socket::connect(&coop, "mode=all").await;
+    talkative.send(json!({"type": "screen_request"})).await;
+    let Some(tokio_tungstenite::tungstenite::Message::Close(Some(close))) = talkative.next().await else {
+        panic!("a call before the token is answered with a close and nothing else");
+    };
+    assert_eq!(u16::from(close.code), 4401);
+    // Output flows meanwhile, and none of it comes here.
+    coop.http().token("t0ken").post("/api/v1/input", json!({"text": "echo secret", "enter": true})).await;
+    let Some(tokio_tungstenite::tungstenite::Message::Close(Some(close))) = silent.next().await else {
+        panic!("something was pushed before the token");
+    };
+    assert_eq!(u16::from(close.code), 4401);
+}
+
+/// HTTP/2 by hand: a well-behaved client would not open one stream more than it was told to.
+#[tokio::test]
+async fn one_connection_has_its_share_of_streams() {
+    let coop = Coop::shell().await;
+    let mut stream = TcpStream::connect(coop.address()).await.expect("connected");
+    let mut sent = BytesMut::from(&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..]);
+    frame(&mut sent, SETTINGS, 0, 0, &[]);
+    for number in 0..=STREAMS {
+        let path = "/api/v1/stream/state";
+        let mut fields = BytesMut::from(&[0x82, 0x86, 0x01, 9][..]);
+        fields.put_slice(b"localhost");
+        fields.put_slice(&[0x04, u8::try_from(path.len()).expect("short")]);
+        fields.put_slice(path.as_bytes());
+        frame(&mut sent, HEADERS, END_STREAM | END_HEADERS, number * 2 + 1, &fields);
+    }
+    stream.write_all(&sent).await.expect("sent");
+    let mut answered = std::collections::BTreeSet::new();
+    let refused = loop {
+        let mut head = [0; 9];
+        soon("a frame", stream.read_exact(&mut head)).await.expect("a frame");
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let id = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+        let mut payload = vec![0; length];
+        soon("a payload", stream.read_exact(&mut payload)).await.expect("a payload");
+        match head[3] {
+            HEADERS => drop(answered.insert(id)),
+            RST_STREAM => break (id, payload),
+            GOAWAY => panic!("the whole connection was ended: {payload:?}"),
+            _ => {}
+        }
+    };
+    assert_eq!(refused, (STREAMS * 2 + 1, REFUSED_STREAM.to_vec()), "only the last is refused");
+    assert_eq!(coop.http().get("/api/v1/health").await.status, 200);
+    assert_eq!(Http::tcp(coop.address()).get("/api/v1/status").await.status, 200);
+}
+
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+const REFUSED_STREAM: [u8; 4] = [0, 0, 0, 7];
+
+fn frame(out: &mut BytesMut, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    out.put_uint(payload.len() as u64, 3);
+    out.put_slice(&[kind, flags]);
+    out.put_u32(stream);
+    out.put_slice(payload);
+}

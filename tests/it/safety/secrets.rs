@@ -1,0 +1,78 @@
+//! The token stays with who brought it: not in the child, not in any answer, not in any log.
+
+use serde_json::json;
+use tokio::io::AsyncReadExt as _;
+
+use crate::support::coop::{Coop, SHELL, Setup};
+use crate::support::grpc::{Grpc, web};
+use crate::support::until;
+use crate::support::ws::Socket;
+
+const TOKEN: &str = "sesame-5f0c31";
+
+async fn by_variable() -> Coop {
+    let args = ["--port", "0", "--host", "127.0.0.1", "--log-level", "trace", "--"];
+    Setup::new(args.iter().chain(&SHELL)).env("COOP_AUTH_TOKEN", TOKEN).env("COLOR", "teal").start().await
+}
+
+#[tokio::test]
+async fn the_child_does_not_learn_the_token() {
+    let coop = by_variable().await;
+    let http = coop.http().token(TOKEN);
+    let environment = coop.child_environment().await;
+    assert_eq!(environment["COLOR"], "teal", "what is not coop's own is passed on");
+    assert!(!environment.contains_key("COOP_AUTH_TOKEN"));
+    assert!(!environment.values().any(|value| value.contains(TOKEN)), "{environment:?}");
+    let told = http.get("/api/v1/env").await;
+    assert_eq!(told.json()["vars"]["COLOR"], "teal", "{}", told.text());
+    assert!(!told.text().contains(TOKEN), "{}", told.text());
+
+    http.post("/api/v1/input", json!({"text": "env; echo d''one", "enter": true})).await;
+    let text = until("the environment on the screen", async || {
+        let text = http.get("/api/v1/screen/text?scrollback=true").await.text();
+        text.lines().any(|line| line == "done").then_some(text)
+    })
+    .await;
+    assert!(text.contains("COLOR=teal") && text.contains("COOP=1"), "{text}");
+    assert!(!text.contains("sesame"), "{text}");
+}
+
+#[tokio::test]
+async fn the_next_child_does_not_learn_it_either() {
+    let coop = by_variable().await;
+    let http = coop.http().token(TOKEN);
+    assert_eq!(http.post("/api/v1/session/restart", json!({"force": true})).await.status, 202);
+    let environment = coop.child_environment().await;
+    assert!(!environment.values().any(|value| value.contains(TOKEN)), "{environment:?}");
+}
+
+#[tokio::test]
+async fn no_log_has_the_token() {
+    let mut coop = by_variable().await;
+    let mut stderr = coop.process.stderr.take().expect("a pipe");
+    let log = tokio::spawn(async move {
+        let mut log = String::new();
+        stderr.read_to_string(&mut log).await.expect("text");
+        log
+    });
+    let http = coop.http();
+    let wrong = format!("{TOKEN}-wrong");
+    for token in [TOKEN, &wrong] {
+        http.token(token).get("/api/v1/status").await;
+        http.get(&format!("/api/v1/status?token={token}")).await;
+        http.open(http::Method::GET, &format!("/api/v1/stream/state?token={token}"), "".into()).await;
+        http.get(&format!("/api/v1/nowhere?token={token}")).await;
+        web(&http.token(token), "/coop.v1.Coop/GetStatus", b"").await;
+        drop(Grpc::tcp(coop.address()).await.token(token).call("/coop.v1.Coop/GetStatus", b"").await);
+        drop(Socket::try_connect(&coop, &format!("token={token}"), &[]).await);
+        let mut socket = Socket::connect(&coop, "mode=state").await;
+        socket.send(json!({"type": "auth", "token": token})).await;
+        socket.next().await;
+    }
+    assert_eq!(http.token(TOKEN).post("/api/v1/shutdown", json!({})).await.status, 200);
+    assert!(coop.ended().await.code().is_some());
+    let log = log.await.expect("the log");
+    assert!(log.contains("\"TRACE\""), "everything was logged: {} bytes", log.len());
+    let found: Vec<_> = log.lines().filter(|line| line.contains("sesame") || line.contains("token=")).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
