@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
 use crate::log::Outlet;
-use crate::pty::{Exit, LaunchError, Reaper};
+use crate::pty::{self, Exit, LaunchError, Reaper};
 use crate::server::{self, BindError, Door, Listener, Policy, Server, TlsError, UnixDoor};
 use crate::service::{About, Closing, Service};
 use crate::session::clock::Now;
@@ -57,13 +57,14 @@ pub const USAGE: u8 = 64;
 /// Serves one session from its start to its end; answers how the child ended.
 pub async fn run(mut config: Config, stdout: &Outlet) -> Result<Exit, StartError> {
     let tracker = TaskTracker::new();
+    pty::raise_descriptor_limit();
     let reaper = Reaper::install().map_err(StartError::Reaper)?;
     // SIGCHLD must be heard from before the first child on until after the last.
     let mut reaping = tokio::task::JoinSet::new();
     reaping.spawn(reaper.run());
     let interrupts = Interrupts::listen().map_err(StartError::Reaper)?;
 
-    let doors = Doors::open(&config).await?;
+    let doors = Doors::open(&config)?;
     config.tell_child(doors.private.path(), doors.tcp_address());
     let epoch_ms = Now::read().epoch_ms;
     let (session, shell) = shell::start(config.settings.clone(), epoch_ms, reaper)?;
@@ -145,11 +146,11 @@ struct Doors {
 impl Doors {
     /// Opens all of them before the first takes its place, so that a coop that cannot start
     /// leaves another one's socket alone.
-    async fn open(config: &Config) -> Result<Self, StartError> {
+    fn open(config: &Config) -> Result<Self, StartError> {
         let tls = config.tls.as_ref().map(server::acceptor).transpose()?;
-        let tcp = bind(config.tcp).await?;
-        let grpc = bind(config.grpc).await?;
-        let health = bind(config.health).await?;
+        let tcp = bind(config.tcp)?;
+        let grpc = bind(config.grpc)?;
+        let health = bind(config.health)?;
         let mut socket = config.socket.as_deref().map(UnixDoor::bind).transpose()?;
         let state_dir = config.state_dir.clone();
         create_private(&state_dir)
@@ -194,9 +195,9 @@ impl Doors {
     }
 }
 
-async fn bind(place: Option<(std::net::IpAddr, u16)>) -> Result<Option<TcpListener>, BindError> {
+fn bind(place: Option<(std::net::IpAddr, u16)>) -> Result<Option<TcpListener>, BindError> {
     match place {
-        Some((host, port)) => server::tcp(host, port).await.map(Some),
+        Some((host, port)) => server::tcp(host, port).map(Some),
         None => Ok(None),
     }
 }

@@ -228,4 +228,11 @@ mod tests {
         assert_eq!(Error::from(&tonic::Status::invalid_argument("x")).code, Code::BadRequest);
         assert_eq!(Error::from(&tonic::Status::internal("x")).code, Code::Internal);
     }
+
+    #[test]
+    fn bytes_that_are_no_message_are_the_callers_fault() {
+        assert_eq!(Error::of_request(&tonic::Status::internal("bad tag")), Error::bad_request("bad tag"));
+        assert_eq!(Error::of_request(&tonic::Status::out_of_range("long")).code, Code::TooLarge);
+        assert_eq!(Error::of_request(&Error::exited().into()), Error::exited());
+    }
 }

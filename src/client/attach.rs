@@ -70,7 +70,8 @@ async fn sit(line: &Line, wanted: &Wanted, first: Sitting, person: &mut Person) 
 /// Opens a stream. What keeps it from having this terminal's size is told as well.
 async fn attach(coop: &mut Client, wanted: &Wanted) -> Result<(Sitting, Option<String>), Failure> {
     // The size comes first, so that the screen is drawn for it from the beginning.
-    let complaint = match local::size().filter(|_| wanted.resize) {
+    let size = local::size().filter(|_| wanted.resize);
+    let complaint = match size {
         Some(v1::TerminalSize { cols, rows }) => {
             call(coop.resize(v1::ResizeRequest { cols, rows })).await.err()
         }
@@ -85,7 +86,7 @@ async fn attach(coop: &mut Client, wanted: &Wanted) -> Result<(Sitting, Option<S
     };
     let (requests, stream) = mpsc::channel(IN_FLIGHT);
     let answers = call(coop.attach(ReceiverStream::new(stream))).await?;
-    Ok((Sitting::new(requests, answers, wanted.resize, wanted.lock), complaint))
+    Ok((Sitting::new(requests, answers, wanted.resize, size, wanted.lock), complaint))
 }
 
 async fn reconnect(

@@ -39,6 +39,8 @@ pub(super) struct Sitting {
     answers: Streaming<v1::AttachResponse>,
     /// Whether the session follows this terminal's size.
     resizes: bool,
+    /// The size that was asked for last.
+    size: Option<v1::TerminalSize>,
     /// Ticks when the lease is to be renewed, if it is wanted.
     renewals: Option<Interval>,
     waiting: VecDeque<Asked>,
@@ -53,6 +55,7 @@ impl Sitting {
         requests: mpsc::Sender<v1::AttachRequest>,
         answers: Streaming<v1::AttachResponse>,
         resizes: bool,
+        size: Option<v1::TerminalSize>,
         lock: bool,
     ) -> Self {
         let renewals = lock.then(|| {
@@ -61,11 +64,22 @@ impl Sitting {
             renewals
         });
         let waiting = if lock { VecDeque::from([lease()]) } else { VecDeque::new() };
-        Self { requests, answers, resizes, renewals, waiting, asked_last: false, told_of: String::new() }
+        Self {
+            requests,
+            answers,
+            resizes,
+            size,
+            renewals,
+            waiting,
+            asked_last: false,
+            told_of: String::new(),
+        }
     }
 
     /// Sits until something ends it.
     pub(super) async fn hold(mut self, person: &mut Person) -> Ending {
+        // Nobody may have listened when the size changed since it was asked for.
+        self.follow_size();
         loop {
             self.plan(person);
             let asking = !self.waiting.is_empty();
@@ -107,14 +121,20 @@ impl Sitting {
     fn follow(&mut self, turn: Turn) -> Option<Ending> {
         match turn {
             Turn::Progress => {}
-            Turn::Resize => {
-                if let Some(v1::TerminalSize { cols, rows }) = local::size().filter(|_| self.resizes) {
-                    self.waiting.push_back(Asked::Resize(v1::ResizeRequest { cols, rows }));
-                }
-            }
+            Turn::Resize => self.follow_size(),
             Turn::Leave(ending) => return Some(ending),
         }
         None
+    }
+
+    fn follow_size(&mut self) {
+        let size = local::size().filter(|_| self.resizes);
+        if size != self.size {
+            self.size = size;
+            let asked =
+                size.map(|size| Asked::Resize(v1::ResizeRequest { cols: size.cols, rows: size.rows }));
+            self.waiting.extend(asked);
+        }
     }
 
     fn hear(&mut self, told: Told, person: &mut Person) -> Option<Ending> {

@@ -14,6 +14,11 @@ const WINDOW: usize = 2 * 1024;
 /// the price of a window that nothing was read for: what a child prints besides the echo is not known otherwise.
 const QUIET: Duration = Duration::from_millis(10);
 
+/// The same for a terminal that has printed nothing since the last byte was typed. On a busy machine the kernel may take
+/// that long to come to it, and what is forgotten too early is never counted again. Only where output is stopped does no
+/// echo come at all.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// How much of what was typed may not have been echoed yet.
 ///
 /// Output does not say whether it is an echo or the child's. Of a child that repeats its input, as `cat` does, at least half
@@ -56,7 +61,7 @@ impl EchoWindow {
     /// Takes note of what has just been typed.
     pub(super) fn typed(&mut self, bytes: &[u8]) {
         self.unechoed_halves += 2 * echoed_length(bytes);
-        self.quiet_at = Instant::now() + QUIET;
+        self.quiet_at = Instant::now() + PATIENCE;
     }
 
     fn settle(&mut self) {
@@ -125,11 +130,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_makes_room_also_for_a_wait_that_is_often_cancelled() {
-        let (_sender, mut window) = window();
-        window.typed(&vec![b'x'; WINDOW]);
+    async fn silence_after_some_output_makes_room_also_for_a_wait_that_is_often_cancelled() {
+        let (sender, mut window) = window();
+        window.typed(&vec![b'x'; 2 * WINDOW]);
+        sender.send_replace(1);
         let start = Instant::now();
         while tokio::time::timeout(Duration::from_millis(1), window.room(|| false)).await.is_err() {}
         assert!(start.elapsed() <= 2 * QUIET);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_echo_that_has_not_begun_is_waited_for_longer() {
+        let (_sender, mut window) = window();
+        window.typed(&vec![b'x'; WINDOW]);
+        let start = Instant::now();
+        window.room(|| false).await;
+        assert!(start.elapsed() >= PATIENCE, "{:?}", start.elapsed());
     }
 }

@@ -2,6 +2,7 @@
 //! Nothing in here knows what the bytes mean, who asked for them, or that a network exists.
 
 mod child;
+mod descriptors;
 mod echo;
 mod master;
 mod process;
@@ -13,6 +14,7 @@ mod terminate;
 pub(crate) mod tests;
 
 pub use child::{Child, Exit, Reaper};
+pub use descriptors::raise_descriptor_limit;
 pub use master::{Control, Reader, WindowSize, Writer};
 pub use rustix::process::Pid;
 pub use signal::{Signal, SignalError, UnknownSignal};

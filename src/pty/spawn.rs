@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use rustix::io::{Errno, ioctl_fionbio};
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::termios::{InputModes, OptionalActions, tcgetattr, tcsetattr};
 
 use super::child::{Child, Reaper};
+use super::descriptors;
 use super::master::{Control, Reader, WindowSize, Writer, set_window_size, split};
 
 /// Where a program without a slash is looked for when the child's environment has no PATH.
@@ -115,7 +116,7 @@ impl Launch {
         ioctl_fionbio(&master, true).map_err(|errno| LaunchError::Terminal(errno.into()))?;
         let (reader, writer, control) = split(master).map_err(LaunchError::Terminal)?;
 
-        let search_limit = descriptor_limit();
+        let (search_limit, given) = (descriptor_limit(), descriptors::given());
         let command = pty_process::blocking::Command::new(&path)
             .arg0(&self.program)
             .args(&self.args)
@@ -124,7 +125,7 @@ impl Launch {
             .current_dir(&self.cwd);
         // SAFETY: between fork and exec only async-signal-safe functions may run, for another thread may have held a lock
         // when the process was forked. `isolate` makes plain system calls, and neither allocates nor locks.
-        let command = unsafe { command.pre_exec(move || isolate(search_limit)) };
+        let command = unsafe { command.pre_exec(move || isolate(search_limit, given.as_ref())) };
         let child = reaper.adopt(|| command.spawn(pts)).map_err(|error| start_error(error, path))?;
         Ok(Spawned { child, reader, writer, control })
     }
@@ -168,9 +169,10 @@ fn descriptor_limit() -> i32 {
         .map_or(SEARCHED_DESCRIPTORS, |limit| limit.min(SEARCHED_DESCRIPTORS))
 }
 
-/// Rids the child, between fork and exec, of what coop itself inherited or set up: open descriptors and ignored signals.
+/// Rids the child, between fork and exec, of what coop itself inherited or set up: open descriptors, ignored signals and the
+/// raised limit of descriptors.
 /// The signal mask and SIGPIPE are reset by the standard library already.
-fn isolate(search_limit: i32) -> io::Result<()> {
+fn isolate(search_limit: i32, given: Option<&Rlimit>) -> io::Result<()> {
     // A zeroed action is the default one with no flags and no mask; the array is larger than the kernel's struct on any machine.
     let default = [0u64; 8];
     for number in 1..=64 {
@@ -190,7 +192,10 @@ fn isolate(search_limit: i32) -> io::Result<()> {
     if !mark_range() {
         mark_each(search_limit);
     }
-    Ok(())
+    match given {
+        Some(limit) => Ok(setrlimit(Resource::Nofile, limit.clone())?),
+        None => Ok(()),
+    }
 }
 
 /// Has every descriptor but the standard ones close at exec, not now, because the standard library still reports through one

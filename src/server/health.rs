@@ -17,6 +17,9 @@ use crate::error::Error;
 use crate::gateway::{not_found, refusal};
 use crate::service::Service;
 
+/// The name for coop as a whole: it answers.
+const PROCESS: &str = "";
+const SERVICE: &str = "coop.v1.Coop";
 /// The name under which readiness is served: up, and the agent has left `starting`.
 const READY: &str = "ready";
 
@@ -26,18 +29,28 @@ pub fn service() -> (HealthReporter, HealthServer<impl Health>) {
 }
 
 /// Follows the session until coop goes.
-pub async fn report(reporter: HealthReporter, service: Service) {
-    reporter.set_service_status("coop.v1.Coop", ServingStatus::Serving).await;
+pub async fn report(mut reporter: HealthReporter, service: Service) {
+    reporter.set_service_status(SERVICE, ServingStatus::Serving).await;
     let mut events = service.session().events().subscribe();
+    let mut told = None;
     loop {
         events.mark_unchanged();
         let ready = service.session().snapshot().ready();
-        let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
-        reporter.set_service_status(READY, status).await;
-        tokio::select! {
-            changed = events.changed() => if changed.is_err() { return },
-            () = service.closing().closed() => return,
+        // A status that is set again is told again, and most events do not change it.
+        if told != Some(ready) {
+            let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
+            reporter.set_service_status(READY, status).await;
+            told = Some(ready);
         }
+        tokio::select! {
+            changed = events.changed() => if changed.is_err() { break },
+            () = service.closing().closed() => break,
+        }
+    }
+    // Only a service that is gone lets those go who watch it; they would hold coop up to the last moment.
+    for name in [PROCESS, SERVICE, READY] {
+        reporter.set_service_status(name, ServingStatus::NotServing).await;
+        reporter.clear_service_status(name).await;
     }
 }
 

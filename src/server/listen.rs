@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
@@ -20,9 +20,21 @@ pub enum BindError {
     NotASocket(PathBuf),
 }
 
-pub async fn tcp(host: IpAddr, port: u16) -> Result<TcpListener, BindError> {
+/// How many may knock at once before they are let in. The kernel lets who finds no room there wait
+/// for a second before it knocks again.
+const BACKLOG: u32 = 1024;
+
+pub fn tcp(host: IpAddr, port: u16) -> Result<TcpListener, BindError> {
     let address = SocketAddr::new(host, port);
-    TcpListener::bind(address).await.map_err(|reason| BindError::Tcp { address, reason })
+    listen(address).map_err(|reason| BindError::Tcp { address, reason })
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A port that a coop has just left is free, whatever its last connections still wait for.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// A Unix listener under its final name once [`publish`](Self::publish)ed; the file goes with it.

@@ -10,8 +10,15 @@ use tokio::sync::OwnedSemaphorePermit;
 
 /// A stream and the place it takes.
 pub struct Placed<S> {
-    pub stream: S,
-    pub place: OwnedSemaphorePermit,
+    stream: S,
+    /// Given back with the stream.
+    _place: OwnedSemaphorePermit,
+}
+
+impl<S> Placed<S> {
+    pub fn new(stream: S, place: OwnedSemaphorePermit) -> Self {
+        Self { stream, _place: place }
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Placed<S> {

@@ -121,12 +121,12 @@ impl Server {
                 (Stream::Tcp(stream, _), None) => turn_away(stream).await,
                 (Stream::Unix(stream), Some(place)) => {
                     let peer = Peer { from: "the Unix socket".into(), door };
-                    server.converse(Placed { stream, place }, peer, app).await;
+                    server.converse(Placed::new(stream, place), peer, app).await;
                 }
                 (Stream::Tcp(stream, from), Some(place)) => {
                     // An echo must not wait for the next packet. It fails only if the peer is gone already.
                     drop(stream.set_nodelay(true));
-                    server.greet(Placed { stream, place }, from, tls, app).await;
+                    server.greet(Placed::new(stream, place), from, tls, app).await;
                 }
             }
         });

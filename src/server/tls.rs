@@ -25,6 +25,8 @@ pub enum TlsError {
     File { path: PathBuf, reason: pem::Error },
     #[error("{}: there is no certificate in it", .0.display())]
     NoCertificate(PathBuf),
+    #[error("{}: {reason}", .path.display())]
+    Certificate { path: PathBuf, reason: rustls::Error },
     #[error("the certificate and the key do not fit TLS: {0}")]
     Rustls(#[from] rustls::Error),
     #[error("the client authority cannot be used: {0}")]
@@ -40,7 +42,9 @@ pub fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
         Some(path) => {
             let mut roots = RootCertStore::empty();
             for certificate in certificates(path)? {
-                roots.add(certificate)?;
+                roots
+                    .add(certificate)
+                    .map_err(|reason| TlsError::Certificate { path: path.clone(), reason })?;
             }
             // Who shows no certificate may still show a token; the guard decides.
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);

@@ -114,7 +114,9 @@ impl Cursor for Attached {
                 },
                 next = self.events.next() => match next {
                     Next::Event(event) if event.seq > self.drawn => self.tell(&event),
-                    Next::Event(_) | Next::Gap(_) | Next::Heartbeat(_) => {}
+                    Next::Event(_) | Next::Heartbeat(_) => {}
+                    // A resize or a restart may have been missed; a snapshot shows what came of it.
+                    Next::Gap(_) => self.catch_up().await,
                     Next::Closed => self.over = true,
                 },
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use coop_client::v1;
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::Status;
 
 use super::Service;
@@ -17,7 +17,7 @@ use crate::error::{Code, Error};
 use crate::session::Session;
 use crate::session::clock::Now;
 use crate::session::event::{Event, EventSeq, What};
-use crate::term::{OutputReader, ScreenSeq};
+use crate::term::{Offset, OutputReader, ScreenSeq};
 
 /// A stream of answers, as every streaming handler returns it.
 pub type Answers<T> = BoxStream<'static, Result<T, Status>>;
@@ -61,6 +61,9 @@ impl Service {
             (log.head().offset(), None)
         } else if foreign.is_some() {
             (log.oldest(), Some(convert::epoch_gap(request.from_offset, log.oldest().0)))
+        } else if request.epoch.is_some() && request.from_offset == 0 {
+            // It comes back with nothing read yet, so whatever has left the ring is a loss to be declared.
+            (Offset(0), None)
         } else {
             (self.offset_within(request.from_offset)?, None)
         };
@@ -126,6 +129,7 @@ impl Service {
             after,
             head: self.session.events().subscribe(),
             ready: VecDeque::new(),
+            heartbeat_at: Instant::now() + HEARTBEAT,
             closing: self.closing.clone(),
         }
     }
@@ -216,6 +220,7 @@ pub(super) struct EventCursor {
     after: EventSeq,
     head: watch::Receiver<EventSeq>,
     ready: VecDeque<Arc<Event>>,
+    heartbeat_at: Instant,
     closing: super::Closing,
 }
 
@@ -229,6 +234,10 @@ pub(super) enum Next {
 impl EventCursor {
     pub(super) async fn next(&mut self) -> Next {
         loop {
+            if self.heartbeat_at <= Instant::now() {
+                self.spoke();
+                return Next::Heartbeat(self.after);
+            }
             if let Some(event) = self.ready.pop_front() {
                 self.after = event.seq;
                 return Next::Event(event);
@@ -245,14 +254,20 @@ impl EventCursor {
             tokio::select! {
                 // What is in the log is told before the end is.
                 biased;
-                changed = timeout(HEARTBEAT, self.head.changed()) => match changed {
-                    Ok(Ok(())) => {}
+                changed = timeout_at(self.heartbeat_at, self.head.changed()) => match changed {
+                    // Whether something came or it was quiet for too long: the next look tells.
+                    Ok(Ok(())) | Err(_) => {}
                     Ok(Err(_)) => return Next::Closed,
-                    Err(_quiet) => return Next::Heartbeat(self.after),
                 },
                 () = self.closing.closed() => return Next::Closed,
             }
         }
+    }
+
+    /// The reader was sent something. What is read and then filtered out does not count: the reader
+    /// cannot tell it from silence.
+    fn spoke(&mut self) {
+        self.heartbeat_at = Instant::now() + HEARTBEAT;
     }
 
     fn epoch(&self) -> u64 {
@@ -276,7 +291,10 @@ impl Cursor for StateCursor {
         loop {
             return match self.events.next().await {
                 Next::Event(event) => match &event.what {
-                    What::State(change) => Some(Ok(convert::state_event(&event, change, epoch))),
+                    What::State(change) => {
+                        self.events.spoke();
+                        Some(Ok(convert::state_event(&event, change, epoch)))
+                    }
                     What::Exit { .. } | What::Restart(_) | What::Resize(_) | What::Shutdown(_) => continue,
                 },
                 Next::Gap(gap) => Some(Ok(v1::AgentStateEvent {
@@ -321,6 +339,7 @@ impl Cursor for EventsCursor {
                     if !self.types.is_empty() && !self.types.iter().any(|wanted| wanted == kind) {
                         continue;
                     }
+                    self.events.spoke();
                     Some(Ok(convert::event(&event, epoch)))
                 }
                 Next::Gap(gap) => Some(Ok(gap_event(gap, epoch))),

@@ -313,13 +313,16 @@ impl Actor {
                     }
                 }
             },
-            Command::GetEnv { answer } => self.outbox.answer(answer, Ok(Arc::new(self.recipe.env_text()))),
+            Command::GetEnv { answer } => {
+                let env = self.next_recipe().env_text();
+                self.outbox.answer(answer, Ok(Arc::new(env)));
+            }
             Command::PutEnv { key, value, answer } => {
-                Arc::make_mut(&mut self.recipe).env.insert(key.into(), value.into());
+                self.next_recipe().env.insert(key.into(), value.into());
                 self.outbox.answer(answer, Ok(()));
             }
             Command::DeleteEnv { key, answer } => {
-                let removed = Arc::make_mut(&mut self.recipe).env.remove(std::ffi::OsStr::new(&key));
+                let removed = self.next_recipe().env.remove(std::ffi::OsStr::new(&key));
                 let missing = || Error::new(Code::NotFound, format!("there is no variable {key}"));
                 self.outbox.answer(answer, removed.map(drop).ok_or_else(missing));
             }
@@ -327,6 +330,14 @@ impl Actor {
                 self.stop(now, reason, grace);
                 self.outbox.answer(answer, Ok(()));
             }
+        }
+    }
+
+    /// How the next child will be made, also if it is being started already.
+    fn next_recipe(&mut self) -> &mut Recipe {
+        match &mut self.intent {
+            Intent::Replace { next, .. } => next,
+            Intent::Serve | Intent::Stop => Arc::make_mut(&mut self.recipe),
         }
     }
 
@@ -471,6 +482,8 @@ impl Actor {
             Intent::Replace { answer, .. } => {
                 self.outbox.answer(answer, Err(Error::shutting_down()));
                 self.log(now, What::Shutdown(reason));
+                // The old child is going already; from now on with this grace.
+                self.effects.push(Effect::Terminate { grace });
             }
             Intent::Serve => {
                 self.typist.fail_all(&Error::shutting_down(), &mut self.outbox);

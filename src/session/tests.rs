@@ -413,6 +413,39 @@ fn the_environment_is_for_the_next_child() {
 }
 
 #[test]
+fn a_variable_that_is_set_during_a_restart_is_for_the_child_that_comes() {
+    let mut stage = Stage::running();
+    let _restarted = stage.restart();
+    stage.ask(|answer| Command::PutEnv { key: "LATE".into(), value: "yes".into(), answer });
+    stage.ask(|answer| Command::DeleteEnv { key: "A".into(), answer });
+    stage.tell(Input::ChildExited(Exit::Signal(1)));
+    stage.tell(Input::OutputEnded);
+    stage.tell(Input::TreeGone);
+    let launch = stage.effects.iter().find_map(|effect| match effect {
+        Effect::Start(launch) => Some(launch.env.clone()),
+        _ => None,
+    });
+    assert_eq!(launch, Some(vec![("LATE".into(), "yes".into())]));
+    stage.tell(Input::Started { pid: 8 });
+    let mut env = stage.ask(|answer| Command::GetEnv { answer });
+    assert_eq!(env.try_recv().unwrap().unwrap().keys().collect::<Vec<_>>(), ["LATE"]);
+}
+
+#[test]
+fn a_shutdown_during_a_restart_brings_its_own_grace() {
+    let mut stage = Stage::running();
+    let mut restarted = stage.restart();
+    let (reason, grace) = (ShutdownReason::Api, Duration::from_millis(5));
+    stage.ask(|answer| Command::Shutdown { reason, grace, answer });
+    assert_eq!(code(&mut restarted), Code::NotReady);
+    assert!(matches!(stage.effects[..], [Effect::Terminate { grace: given }] if given == grace));
+    stage.tell(Input::ChildExited(Exit::Signal(9)));
+    stage.tell(Input::OutputEnded);
+    stage.tell(Input::TreeGone);
+    assert_eq!(stage.finished(), Some(Exit::Signal(9)));
+}
+
+#[test]
 fn scrollback_pages_by_line_and_never_reuses_a_number() {
     let mut stage = Stage::with(|settings| settings.scrollback_lines = 10);
     for n in 0..40 {

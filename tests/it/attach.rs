@@ -36,7 +36,8 @@ impl Seat {
     /// What a fresh look at the terminal finds switched on.
     async fn modes(&mut self) -> v1::TerminalModes {
         let nothing = tokio_stream::empty::<v1::AttachRequest>();
-        let mut stream = soon("a stream", self.terminal.attach(nothing)).await.expect("attached").into_inner();
+        let mut stream =
+            soon("a stream", self.terminal.attach(nothing)).await.expect("attached").into_inner();
         let first = soon("a snapshot", stream.message()).await.expect("no error").expect("a message");
         match first.message {
             Some(v1::attach_response::Message::Snapshot(snapshot)) => snapshot.modes.expect("modes"),
@@ -61,12 +62,10 @@ async fn see_size(client: &mut Client, wanted: (i32, i32)) {
 
 /// Waits until both screens are the same.
 async fn see_the_same(seat: &mut Seat, session: &mut Client) {
-    let mut last = (Vec::new(), Vec::new());
-    let same = until("the same on both screens", async || {
-        last = (rows(&mut seat.terminal).await, rows(session).await);
-        (last.0 == last.1).then_some(())
-    });
-    same.await;
+    until("the same on both screens", async || {
+        (rows(&mut seat.terminal).await == rows(session).await).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -83,7 +82,8 @@ async fn the_terminal_becomes_the_sessions_and_its_own_again() {
     see_the_same(&mut seat, &mut session).await;
 
     // Whatever the program has switched on is off again once the terminal is given back.
-    let modes = r"printf '\e[?1049h\e[?1000h\e[?1006h\e[?1004h\e[?1h\e[?25l\e[5;9r'; printf 'in the %s' alternate";
+    let modes =
+        r"printf '\e[?1049h\e[?1000h\e[?1006h\e[?1004h\e[?1h\e[?25l\e[5;9r'; printf 'in the %s' alternate";
     type_line(&mut seat.terminal, modes).await;
     until("the modes", async || seat.modes().await.mouse.then_some(())).await;
     see_the_same(&mut seat, &mut session).await;
@@ -91,7 +91,8 @@ async fn the_terminal_becomes_the_sessions_and_its_own_again() {
     assert_eq!(exited(&mut seat.terminal).await, (Some(0), None));
     let modes = seat.modes().await;
     assert!(modes.cursor_visible);
-    let others = (modes.alt_screen, modes.mouse, modes.focus_events, modes.application_cursor, modes.bracketed_paste);
+    let others =
+        (modes.alt_screen, modes.mouse, modes.focus_events, modes.application_cursor, modes.bracketed_paste);
     assert_eq!(others, (false, false, false, false, false));
     let goodbye = rows(&mut seat.terminal).await.join("");
     assert!(goodbye.contains(&format!("to come back: coop attach {}", url(&coop))), "{goodbye}");
@@ -135,6 +136,19 @@ async fn a_new_size_reaches_the_session_and_every_screen_is_drawn_for_it() {
         see_size(&mut session, (cols, rows)).await;
         see_the_same(&mut seat, &mut session).await;
     }
+
+    // Whoever else watches sees the session's new screen too, on a terminal that stays larger.
+    let mut other = Seat::at(&url(&coop), &["--no-resize"]).await;
+    type_line(&mut seat.terminal, "clear; seq 1 30").await;
+    see(&mut other.terminal, "30").await;
+    seat.resize(60, 12).await;
+    see_size(&mut session, (60, 12)).await;
+    until("the new screen", async || {
+        let (shown, wanted) = (rows(&mut other.terminal).await, rows(&mut session).await);
+        let (screen, below) = shown.split_at(12);
+        (screen == wanted && below.iter().all(String::is_empty)).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -155,9 +169,15 @@ async fn a_lock_keeps_everybody_else_from_typing() {
     let mut seat = Seat::at(&url(&coop), &["--lock"]).await;
     let input = async |session: &mut Client| {
         let request = v1::SendInputRequest { text: String::new(), enter: true };
-        session.send_input(request).await.err().and_then(|status| coop_client::reason(&status)).map(|reason| reason.code)
+        session
+            .send_input(request)
+            .await
+            .err()
+            .and_then(|status| coop_client::reason(&status))
+            .map(|reason| reason.code)
     };
-    until("the lock", async || (input(&mut session).await.as_deref() == Some("WRITER_BUSY")).then_some(())).await;
+    until("the lock", async || (input(&mut session).await.as_deref() == Some("WRITER_BUSY")).then_some(()))
+        .await;
     type_line(&mut seat.terminal, "echo $((6 * 7)) typed").await;
     see(&mut session, "42 typed").await;
     seat.press(&["C-]"]).await;
@@ -198,7 +218,8 @@ async fn a_lost_connection_is_made_anew() {
 async fn type_when_back(seat: &mut Seat) {
     until("the new screen", async || {
         let rows = rows(&mut seat.terminal).await;
-        (rows.first().is_some_and(|row| row == "$") && rows.iter().skip(1).all(String::is_empty)).then_some(())
+        (rows.first().is_some_and(|row| row == "$") && rows.iter().skip(1).all(String::is_empty))
+            .then_some(())
     })
     .await;
     type_line(&mut seat.terminal, "echo $((6 * 7)) again").await;

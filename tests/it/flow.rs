@@ -217,7 +217,8 @@ async fn a_signal_ends_a_child_whose_input_is_stuck() {
     let (_coop, mut client, _tape) = ready("stty raw -echo; printf ready; exec sleep 300", &[]).await;
     let mut stuck = client.clone();
     let stuck = tokio::spawn(async move { send(&mut stuck, &[b'x'; 100_000]).await });
-    until("some of it to be taken", async || (status(&mut client).await.bytes_written > 0).then_some(())).await;
+    until("some of it to be taken", async || (status(&mut client).await.bytes_written > 0).then_some(()))
+        .await;
     let kill = v1::SendSignalRequest { signal: "KILL".to_owned() };
     client.send_signal(kill).await.expect("signalled");
     assert_eq!(exited(&mut client).await, (None, Some(9)));
@@ -376,7 +377,8 @@ async fn the_holder_alone_writes_whatever_the_others_speak() {
     let mut client = coop.grpc().await;
     let request = v1::AcquireLeaseRequest { ttl_ms: Some(60_000), holder: Some("ada".to_owned()) };
     let lease = client.acquire_lease(request).await.expect("free").into_inner();
-    let mut holder = coop.grpc_as(Credentials { lease: Some(lease.lease_id.clone()), ..Default::default() }).await;
+    let mut holder =
+        coop.grpc_as(Credentials { lease: Some(lease.lease_id.clone()), ..Default::default() }).await;
 
     let refused = send(&mut client, b"x").await.expect_err("somebody holds it");
     assert_eq!(refused.code(), Code::ResourceExhausted);
@@ -434,7 +436,8 @@ async fn a_lease_is_renewed_by_showing_it_and_ends_without_use() {
     let mut client = coop.grpc().await;
     let short = v1::AcquireLeaseRequest { ttl_ms: Some(1000), holder: None };
     let lease = client.acquire_lease(short.clone()).await.expect("free").into_inner();
-    let mut holder = coop.grpc_as(Credentials { lease: Some(lease.lease_id.clone()), ..Default::default() }).await;
+    let mut holder =
+        coop.grpc_as(Credentials { lease: Some(lease.lease_id.clone()), ..Default::default() }).await;
     let longer = v1::AcquireLeaseRequest { ttl_ms: Some(60_000), holder: None };
     let renewed = holder.acquire_lease(longer).await.expect("its own").into_inner();
     assert_eq!(renewed.lease_id, lease.lease_id);

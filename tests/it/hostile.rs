@@ -65,9 +65,32 @@ impl Dice {
     /// Bytes of any kind, or text that is nearly the JSON of a request.
     fn bytes(&mut self) -> Vec<u8> {
         const PIECES: [&str; 26] = [
-            "{", "}", "[", "]", ":", ",", "\"", "\\", "\\u0000", "\"text\"", "\"keys\"", "\"type\"", "\"input\"",
-            "\"cols\"", "\"signal\"", "null", "true", "-1", "1e999", "65536", "\u{1b}", "\u{fffd}", "\"\\ud800\"",
-            " ", "NaN", "\"format\"",
+            "{",
+            "}",
+            "[",
+            "]",
+            ":",
+            ",",
+            "\"",
+            "\\",
+            "\\u0000",
+            "\"text\"",
+            "\"keys\"",
+            "\"type\"",
+            "\"input\"",
+            "\"cols\"",
+            "\"signal\"",
+            "null",
+            "true",
+            "-1",
+            "1e999",
+            "65536",
+            "\u{1b}",
+            "\u{fffd}",
+            "\"\\ud800\"",
+            " ",
+            "NaN",
+            "\"format\"",
         ];
         let length = self.below(200);
         if self.roll().is_multiple_of(2) {

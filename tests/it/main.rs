@@ -11,6 +11,13 @@
     reason = "tests drive whole processes and fail by panicking"
 )]
 
+mod flow;
+mod hostile;
+mod lifecycle;
+mod programs;
 mod readme;
+mod safety;
 mod scenario;
+mod streams;
 mod support;
+mod tls;

@@ -13,7 +13,13 @@ use crate::support::{soon, until};
 
 fn verb(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_coop"));
-    command.env_clear().args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+        .env_clear()
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     command
 }
 
@@ -135,5 +141,8 @@ async fn shutdown_returns_when_coop_is_gone() {
     // Nobody listens any more; the process may take the time of an exit.
     assert_eq!(run(&["screen", &url(&coop)]).await.status.code(), Some(69));
     coop.ended().await;
-    until("the process to go", async || (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())).await;
+    until("the process to go", async || {
+        (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
+    })
+    .await;
 }

@@ -35,12 +35,24 @@ async fn frames_that_are_no_message() {
         b"\x00\x00\x00\x00\x03\x0a\x01\xff",
     ];
     for body in bodies {
-        refused(&grpc, "/coop.v1.Coop/SendInput", Bytes::from_static(body), Code::InvalidArgument, "BAD_REQUEST").await;
+        refused(
+            &grpc,
+            "/coop.v1.Coop/SendInput",
+            Bytes::from_static(body),
+            Code::InvalidArgument,
+            "BAD_REQUEST",
+        )
+        .await;
     }
     for rpc in rpcs() {
         refused(&grpc, &rpc.path, framed(UNREADABLE), Code::InvalidArgument, "BAD_REQUEST").await;
         let status = web(&bystander.coop.http(), &rpc.path, UNREADABLE).await;
-        assert_eq!((status.code(), refusal(&status).code.as_str()), (Code::InvalidArgument, "BAD_REQUEST"), "{}", rpc.name);
+        assert_eq!(
+            (status.code(), refusal(&status).code.as_str()),
+            (Code::InvalidArgument, "BAD_REQUEST"),
+            "{}",
+            rpc.name
+        );
     }
     bystander.is_unharmed().await;
 }
@@ -82,9 +94,17 @@ async fn methods_that_do_not_exist() {
             "/" => continue,
             _ => grpc.call(path, b"").await.expect_err("no such method"),
         };
-        assert_eq!((status.code(), refusal(&status).code.as_str()), (Code::Unimplemented, "UNSUPPORTED"), "{path}");
+        assert_eq!(
+            (status.code(), refusal(&status).code.as_str()),
+            (Code::Unimplemented, "UNSUPPORTED"),
+            "{path}"
+        );
         let status = web(&bystander.coop.http(), path, b"").await;
-        assert_eq!((status.code(), refusal(&status).code.as_str()), (Code::Unimplemented, "UNSUPPORTED"), "web {path}");
+        assert_eq!(
+            (status.code(), refusal(&status).code.as_str()),
+            (Code::Unimplemented, "UNSUPPORTED"),
+            "web {path}"
+        );
     }
     bystander.is_unharmed().await;
 }
@@ -100,15 +120,25 @@ async fn values_that_cannot_be_meant() {
         ("SendSignal", v1::SendSignalRequest { signal: "KILLER".into() }.encode_to_vec()),
         ("GetScreen", v1::GetScreenRequest { format: 77, ..Default::default() }.encode_to_vec()),
         ("GetScreen", v1::GetScreenRequest { format: -1, ..Default::default() }.encode_to_vec()),
-        ("StreamScreen", v1::StreamScreenRequest { format: 99, ..Default::default() }.encode_to_vec()),
+        ("StreamScreen", v1::StreamScreenRequest { format: 99 }.encode_to_vec()),
         ("GetOutput", v1::GetOutputRequest { offset: u64::MAX, limit: None }.encode_to_vec()),
         ("GetOutput", v1::GetOutputRequest { offset: 0, limit: Some(i32::MIN) }.encode_to_vec()),
-        ("StreamOutput", v1::StreamOutputRequest { from_offset: u64::MAX, ..Default::default() }.encode_to_vec()),
+        (
+            "StreamOutput",
+            v1::StreamOutputRequest { from_offset: u64::MAX, ..Default::default() }.encode_to_vec(),
+        ),
         ("AcquireLease", v1::AcquireLeaseRequest { ttl_ms: Some(i32::MIN), holder: None }.encode_to_vec()),
         ("Shutdown", v1::ShutdownRequest { grace_ms: Some(-1) }.encode_to_vec()),
     ];
     for (name, message) in cases {
-        refused(&grpc, &format!("/coop.v1.Coop/{name}"), framed(&message), Code::InvalidArgument, "BAD_REQUEST").await;
+        refused(
+            &grpc,
+            &format!("/coop.v1.Coop/{name}"),
+            framed(&message),
+            Code::InvalidArgument,
+            "BAD_REQUEST",
+        )
+        .await;
     }
     bystander.is_unharmed().await;
 }
@@ -120,7 +150,8 @@ async fn bad_things_said_within_attach_are_answered_there() {
     let bystander = Bystander::start().await;
     let mut client = bystander.coop.grpc().await;
     let size = |cols, rows| Asked::Resize(v1::ResizeRequest { cols, rows });
-    let asked = [size(0, 0), size(-5, 65535), Asked::Lease(v1::AttachLease { acquire: true, ttl_ms: Some(-1) })];
+    let asked =
+        [size(0, 0), size(-5, 65535), Asked::Lease(v1::AttachLease { acquire: true, ttl_ms: Some(-1) })];
     let count = asked.len();
     let requests = asked.map(|asked| v1::AttachRequest { message: Some(asked) });
     let requests = futures_util::stream::iter(requests).chain(futures_util::stream::pending());
@@ -149,12 +180,18 @@ async fn grpc_web_that_is_none() {
     for body in ["!!!not base64!!!", "AAAA", "A", "====", "AAAAAAU="] {
         let answer = text.call(Method::POST, path, body.into()).await;
         let status = web_status(&answer);
-        assert_eq!((status.code(), refusal(&status).code.as_str()), (Code::InvalidArgument, "BAD_REQUEST"), "{body}");
+        assert_eq!(
+            (status.code(), refusal(&status).code.as_str()),
+            (Code::InvalidArgument, "BAD_REQUEST"),
+            "{body}"
+        );
     }
     let whole = base64::engine::general_purpose::STANDARD.encode(framed(UNREADABLE));
     let status = web_status(&text.call(Method::POST, path, whole.into()).await);
     assert_eq!(refusal(&status).code, "BAD_REQUEST");
-    for kind in ["application/grpc-web+json", "application/grpc-webb", "application/grpc", "application/grpc+json"] {
+    for kind in
+        ["application/grpc-web+json", "application/grpc-webb", "application/grpc", "application/grpc+json"]
+    {
         let answer = http.header("content-type", kind).call(Method::POST, path, framed(b"")).await;
         assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "BAD_REQUEST"), "{kind}");
     }
@@ -167,7 +204,8 @@ async fn random_messages_harm_nobody() {
     let grpc = Grpc::tcp(bystander.coop.address()).await;
     let mut dice = Dice(0x5eed_0002);
     // What these do to a session is what they are for.
-    let dangerous = ["Shutdown", "RestartSession", "SwitchSession", "SendSignal", "Resize", "AcquireLease", "Attach"];
+    let dangerous =
+        ["Shutdown", "RestartSession", "SwitchSession", "SendSignal", "Resize", "AcquireLease", "Attach"];
     let harmless: Vec<_> = rpcs().into_iter().filter(|rpc| !dangerous.contains(&rpc.name.as_str())).collect();
     for _ in 0..800 {
         let rpc = &harmless[dice.below(harmless.len())];

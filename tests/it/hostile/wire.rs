@@ -26,7 +26,10 @@ fn statuses(answer: &str) -> Vec<&str> {
 async fn requests_that_could_be_read_in_two_ways() {
     let bystander = Bystander::start().await;
     let typed = "{\"text\":\"smuggled\",\"enter\":true}";
-    let inner = format!("POST /api/v1/input HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{typed}", typed.len());
+    let inner = format!(
+        "POST /api/v1/input HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{typed}",
+        typed.len()
+    );
     let head = "POST /api/v1/nothing HTTP/1.1\r\nhost: localhost\r\n";
     for (what, request) in [
         ("two lengths", format!("{head}content-length: 0\r\ncontent-length: {}\r\n\r\n{inner}", inner.len())),
@@ -48,7 +51,10 @@ async fn requests_that_could_be_read_in_two_ways() {
         assert!(statuses.iter().all(|status| status.starts_with('4')), "{what}: {answer}");
     }
     // With both, the chunks count and the connection is not used again.
-    let both = format!("{head}content-length: {}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{inner}", inner.len() + 5);
+    let both = format!(
+        "{head}content-length: {}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
+        inner.len() + 5
+    );
     let answer = converse(&bystander, both.as_bytes()).await;
     assert!(!statuses(&answer).contains(&"200"), "both lengths: {answer}");
     bystander.is_unharmed().await;

@@ -1,9 +1,9 @@
 //! WebSocket: frames, their sizes and pieces, and what they say.
 
 use serde_json::json;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use super::{Bystander, Dice};
 use crate::support::coop::{Coop, SHELL};
@@ -133,7 +133,10 @@ async fn nothing_is_pushed_or_done_before_the_token() {
     ] {
         let mut socket = Socket::connect(&coop, "mode=all").await;
         socket.send(json!({"type": "ping"})).await;
-        assert!(matches!(socket.next().await, Some(Message::Text(pong)) if pong.contains("pong")), "only the pong");
+        assert!(
+            matches!(socket.next().await, Some(Message::Text(pong)) if pong.contains("pong")),
+            "only the pong"
+        );
         socket.send(frame.clone()).await;
         match socket.next().await {
             Some(Message::Close(Some(close))) => assert_eq!(u16::from(close.code), 4401, "{frame}"),

@@ -1,8 +1,9 @@
 //! How many of everything there may be, and what who comes too late is told.
 
 use bytes::{BufMut as _, BytesMut};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Error as WsError;
 
@@ -17,6 +18,9 @@ const STREAMS: u32 = 256;
 
 #[tokio::test]
 async fn the_connection_after_the_last_is_told_that_there_is_no_room() {
+    // Both ends need a descriptor for each, and many systems allow no more than 1024 unless asked.
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
     let coop = Coop::shell().await;
     let mut first = Socket::connect(&coop, "mode=state").await;
     let mut idle = Vec::new();
@@ -37,7 +41,10 @@ async fn the_connection_after_the_last_is_told_that_there_is_no_room() {
     let waiting = idle.pop().expect("a connection");
     waiting.set_nonblocking(true).expect("set");
     let mut waiting = TcpStream::from_std(waiting).expect("a stream");
-    waiting.write_all(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.expect("sent");
+    waiting
+        .write_all(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("sent");
     answer.clear();
     soon("an answer", waiting.read_to_string(&mut answer)).await.expect("text");
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
@@ -125,6 +132,34 @@ async fn one_connection_has_its_share_of_streams() {
     assert_eq!(refused, (STREAMS * 2 + 1, REFUSED_STREAM.to_vec()), "only the last is refused");
     assert_eq!(coop.http().get("/api/v1/health").await.status, 200);
     assert_eq!(Http::tcp(coop.address()).get("/api/v1/status").await.status, 200);
+}
+
+#[tokio::test]
+async fn coop_takes_all_the_descriptors_it_may_and_its_child_gets_no_more_than_it_was_given() {
+    let home = tempfile::tempdir().expect("a directory");
+    let script = r#"ulimit -Sn 300; exec "$0" --port 0 -- sh -c 'echo limit=$(ulimit -Sn); exec cat'"#;
+    let mut process = tokio::process::Command::new("bash")
+        .args(["-c", script, env!("CARGO_BIN_EXE_coop")])
+        .env("HOME", home.path())
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("coop starts");
+    let mut line = String::new();
+    let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+    soon("the announcement", stdout.read_line(&mut line)).await.expect("a line");
+    let place = line.trim().rsplit(' ').next().and_then(|place| place.parse().ok()).expect("an address");
+    let http = Http::tcp(place);
+    until("the child's limit", async || {
+        let text = http.get("/api/v1/screen/text?lines=1").await.text();
+        (text == "limit=300\n").then_some(())
+    })
+    .await;
+    let limits = format!("/proc/{}/limits", process.id().expect("it runs"));
+    let limits = std::fs::read_to_string(limits).expect("limits");
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).expect("the line");
+    let numbers: Vec<&str> = files.split_whitespace().skip(3).take(2).collect();
+    assert_eq!(numbers[0], numbers[1], "the soft limit is the hard one");
 }
 
 const HEADERS: u8 = 1;

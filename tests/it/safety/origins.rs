@@ -55,7 +55,10 @@ async fn no_route_answers_to_a_name_that_dns_can_point_here() {
     for host in FOREIGN_HOSTS {
         let http = coop.http().header("host", host);
         for (_, route) in routes(&rpcs) {
-            forbidden(&http.call(route.verb.clone(), &route.path, "{}".into()).await, &format!("{route} at {host}"));
+            forbidden(
+                &http.call(route.verb.clone(), &route.path, "{}".into()).await,
+                &format!("{route} at {host}"),
+            );
         }
         for path in ["/", "/page.js", "/nowhere"] {
             forbidden(&http.get(path).await, &format!("{path} at {host}"));
@@ -71,7 +74,8 @@ async fn no_route_answers_to_a_name_that_dns_can_point_here() {
             assert_eq!(status.code(), Code::PermissionDenied, "{} at {host}", rpc.name);
             assert_eq!(refusal(&status).code, "FORBIDDEN");
         }
-        let status = grpc.authority(host).call("/grpc.health.v1.Health/Check", b"").await.expect_err("foreign");
+        let status =
+            grpc.authority(host).call("/grpc.health.v1.Health/Check", b"").await.expect_err("foreign");
         assert_eq!(status.code(), Code::PermissionDenied, "health at {host}");
     }
 }
@@ -97,7 +101,10 @@ async fn names_that_are_surely_ours_are_answered() {
         let grpc = Grpc::tcp(coop.address()).await.authority(host);
         grpc.call("/coop.v1.Coop/GetStatus", b"").await.unwrap_or_else(|status| panic!("{host}: {status}"));
     }
-    forbidden(&coop.http().header("host", "other.example").get("/api/v1/status").await, "a name beside the allowed");
+    forbidden(
+        &coop.http().header("host", "other.example").get("/api/v1/status").await,
+        "a name beside the allowed",
+    );
     let two = coop.http().header("host", "localhost").header("host", "evil.example");
     forbidden(&two.get("/api/v1/status").await, "two names");
 }
@@ -160,7 +167,8 @@ async fn our_own_page_may_call() {
 
 #[tokio::test]
 async fn an_allowed_page_may_call_and_read_the_answer() {
-    let flags = ["--allow-origin", "https://desk.example:8443", "--auth-token", "t0ken", "--host", "127.0.0.1"];
+    let flags =
+        ["--allow-origin", "https://desk.example:8443", "--auth-token", "t0ken", "--host", "127.0.0.1"];
     let coop = Coop::with(&flags, SHELL).await;
     let page = "https://desk.example:8443";
     let http = coop.http().header("origin", page);
@@ -176,7 +184,9 @@ async fn an_allowed_page_may_call_and_read_the_answer() {
         for verb in ["GET", "POST", "PUT", "DELETE"] {
             assert!(header("access-control-allow-methods").contains(verb), "{verb}");
         }
-        for name in ["authorization", "content-type", "coop-lease", "x-grpc-web", "grpc-timeout", "last-event-id"] {
+        for name in
+            ["authorization", "content-type", "coop-lease", "x-grpc-web", "grpc-timeout", "last-event-id"]
+        {
             assert!(header("access-control-allow-headers").contains(name), "{name}");
         }
         assert_eq!(header("vary"), "origin");
@@ -191,7 +201,9 @@ async fn an_allowed_page_may_call_and_read_the_answer() {
     let status = web(&http.token("t0ken"), "/coop.v1.Coop/GetStatus", b"").await;
     assert_eq!(status.code(), Code::Ok, "{status}");
     assert_eq!(upgrade(&coop, &[("origin", page), ("authorization", "Bearer t0ken")]).await, 101);
-    for other in ["https://desk.example", "http://desk.example:8443", "https://desk.example:8443.evil.example", "null"] {
+    for other in
+        ["https://desk.example", "http://desk.example:8443", "https://desk.example:8443.evil.example", "null"]
+    {
         let answer = coop.http().header("origin", other).token("t0ken").get("/api/v1/status").await;
         forbidden(&answer, other);
     }

@@ -43,7 +43,10 @@ async fn nobody_is_let_in_by_mistake() {
 #[tokio::test]
 async fn a_token_that_is_none_is_refused() {
     for token in ["", "   "] {
-        assert!(refused(&["--port", "0", "--auth-token", token, "--", "cat"]).await.contains("empty"), "{token:?}");
+        assert!(
+            refused(&["--port", "0", "--auth-token", token, "--", "cat"]).await.contains("empty"),
+            "{token:?}"
+        );
     }
     let setup = Setup::new(["--port", "0", "--", "cat"]).env("COOP_AUTH_TOKEN", "");
     let (status, stderr) = setup.fail().await;
@@ -131,12 +134,9 @@ async fn a_living_socket_is_never_taken() {
 
 #[tokio::test]
 async fn a_file_that_is_no_socket_is_left_alone() {
-    let setup = Setup::new(["--socket", "notes", "--", "cat"]);
-    let notes = setup.home().join("notes");
-    std::fs::write(&notes, "mine").expect("written");
     let home = tempfile::TempDir::new().expect("a directory");
     let kept = home.path().join("notes");
-    std::fs::copy(&notes, &kept).expect("copied");
+    std::fs::write(&kept, "mine").expect("written");
     let said = refused(&["--socket", kept.to_str().expect("text"), "--", "cat"]).await;
     assert!(said.contains("no socket"), "{said}");
     assert_eq!(std::fs::read_to_string(&kept).expect("still there"), "mine");

@@ -33,7 +33,11 @@ async fn the_health_port_has_its_own_routes_and_no_others() {
             assert_eq!(http.get(&path).await.status, 200, "{path}");
             for verb in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
                 let answer = http.call(verb.clone(), &path, "{}".into()).await;
-                assert_eq!((answer.status.as_u16(), answer.code().as_str()), (405, "METHOD_NOT_ALLOWED"), "{verb} {path}");
+                assert_eq!(
+                    (answer.status.as_u16(), answer.code().as_str()),
+                    (405, "METHOD_NOT_ALLOWED"),
+                    "{verb} {path}"
+                );
                 assert_eq!(answer.headers["allow"], "GET,HEAD", "{verb} {path}");
             }
         }
@@ -79,7 +83,8 @@ async fn the_health_port_speaks_grpc_health_and_no_coop() {
         let answer = grpc.call("/grpc.health.v1.Health/Check", &request).await.expect("health");
         assert_eq!(answer[..], [0, 0, 0, 0, 2, 8, 1], "{service:?} is SERVING");
     }
-    let unknown = grpc.call("/grpc.health.v1.Health/Check", &[0x0a, 1, b'x']).await.expect_err("no such service");
+    let unknown =
+        grpc.call("/grpc.health.v1.Health/Check", &[0x0a, 1, b'x']).await.expect_err("no such service");
     assert_eq!((unknown.code(), refusal(&unknown).code.as_str()), (Code::NotFound, "NOT_FOUND"));
     for rpc in rpcs() {
         let status = grpc.token("t0ken").call(&rpc.path, b"").await.expect_err("not here");

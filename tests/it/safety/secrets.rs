@@ -73,6 +73,7 @@ async fn no_log_has_the_token() {
     assert!(coop.ended().await.code().is_some());
     let log = log.await.expect("the log");
     assert!(log.contains("\"TRACE\""), "everything was logged: {} bytes", log.len());
-    let found: Vec<_> = log.lines().filter(|line| line.contains("sesame") || line.contains("token=")).collect();
+    let found: Vec<_> =
+        log.lines().filter(|line| line.contains("sesame") || line.contains("token=")).collect();
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -95,7 +95,8 @@ async fn no_rpc_answers_without_the_token() {
             }
         }
         for (door, client) in &doors {
-            let status = client.token(TOKEN).end(&rpc.path, framed(UNREADABLE)).await.expect_err("unreadable");
+            let status =
+                client.token(TOKEN).end(&rpc.path, framed(UNREADABLE)).await.expect_err("unreadable");
             assert_ne!(status.code(), Code::Unauthenticated, "{} over {door} with the token", rpc.name);
         }
     }
@@ -133,7 +134,13 @@ async fn no_route_answers_without_the_token() {
         }
         for method in [Method::HEAD, Method::OPTIONS, Method::PATCH] {
             let answer = coop.http().call(method.clone(), &route.path, "{}".into()).await;
-            let expected = if !exempt(&route.to_string()) { 401 } else if method == Method::HEAD { 200 } else { 405 };
+            let expected = if !exempt(&route.to_string()) {
+                401
+            } else if method == Method::HEAD {
+                200
+            } else {
+                405
+            };
             assert_eq!(answer.status, expected, "{method} {}", route.path);
         }
     }
@@ -153,7 +160,9 @@ async fn refused_without_token(http: &Http, route: &Route) {
 #[tokio::test]
 async fn a_path_that_is_no_route_tells_nothing_without_the_token() {
     let coop = closed().await;
-    for path in ["/api/v1", "/api/v1/", "/api/v2/health", "/api/v1/health/", "//api/v1/health", "/metrics", "/x"] {
+    for path in
+        ["/api/v1", "/api/v1/", "/api/v2/health", "/api/v1/health/", "//api/v1/health", "/metrics", "/x"]
+    {
         assert_eq!(coop.http().get(path).await.code(), "UNAUTHORIZED", "{path}");
         assert_eq!(coop.http().token(TOKEN).get(path).await.code(), "NOT_FOUND", "{path}");
     }
@@ -162,7 +171,11 @@ async fn a_path_that_is_no_route_tells_nothing_without_the_token() {
         let status = client.call(path, b"").await.expect_err("no such method");
         assert_eq!(refusal(&status).code, "UNAUTHORIZED", "{path}");
         let status = client.token(TOKEN).call(path, b"").await.expect_err("no such method");
-        assert_eq!((status.code(), refusal(&status).code.as_str()), (Code::Unimplemented, "UNSUPPORTED"), "{path}");
+        assert_eq!(
+            (status.code(), refusal(&status).code.as_str()),
+            (Code::Unimplemented, "UNSUPPORTED"),
+            "{path}"
+        );
     }
 }
 
@@ -212,7 +225,11 @@ async fn from_inside_only_the_hooks_are_open() {
     }
     for wrong in ["", "0", &nonce[1..], &format!("{nonce}0"), &nonce.to_uppercase()] {
         let http = coop.http().header("coop-hook-nonce", wrong);
-        assert_eq!(http.post("/api/v1/hooks/stop", serde_json::json!({})).await.code(), "UNAUTHORIZED", "{wrong:?}");
+        assert_eq!(
+            http.post("/api/v1/hooks/stop", serde_json::json!({})).await.code(),
+            "UNAUTHORIZED",
+            "{wrong:?}"
+        );
     }
 }
 
@@ -228,7 +245,8 @@ fn inside(name: &str) -> Option<&'static str> {
 #[tokio::test]
 async fn each_token_reaches_as_far_as_its_scope() {
     let tokens = "# who may what\nlooker read\nnurse respond\n\ntypist read,write\nboss admin\nowner\n";
-    let setup = Setup::new(["--port", "0", "--host", "127.0.0.1", "--auth-token-file", "tokens", "--", "cat"]);
+    let setup =
+        Setup::new(["--port", "0", "--host", "127.0.0.1", "--auth-token-file", "tokens", "--", "cat"]);
     std::fs::write(setup.home().join("tokens"), tokens).expect("written");
     let coop = setup.start().await;
     let rpcs = rpcs();
@@ -287,7 +305,8 @@ async fn a_token_in_the_query_is_for_streams_alone() {
         let path = format!("{}?token={TOKEN}x", route.path);
         assert_eq!(coop.http().call(route.verb.clone(), &path, "[".into()).await.status, 401, "{route}");
         if stream {
-            let answer = coop.http().call(Method::POST, &format!("{}?token={TOKEN}", route.path), "".into()).await;
+            let answer =
+                coop.http().call(Method::POST, &format!("{}?token={TOKEN}", route.path), "".into()).await;
             assert_eq!(answer.status, 401, "POST {}", route.path);
         }
     }

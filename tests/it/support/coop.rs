@@ -50,10 +50,11 @@ impl Setup {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        let mut listeners = 0;
+        let (mut listeners, mut own) = (0, true);
         for arg in args {
             let text = arg.as_ref().to_string_lossy().into_owned();
-            if ["--port", "--grpc-port", "--health-port", "--socket"].contains(&text.as_str()) {
+            own &= text != "--";
+            if own && ["--port", "--grpc-port", "--health-port", "--socket"].contains(&text.as_str()) {
                 listeners += 1;
             }
             command.arg(arg);

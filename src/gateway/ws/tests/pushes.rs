@@ -82,7 +82,10 @@ async fn frames_have_both_names_and_the_fields_of_their_messages() {
     assert_eq!((&screen["type"], &screen["event"]), (&json!("screen"), &json!("screen")));
     assert_eq!(screen["seq"], screen["sequence"]);
     assert_eq!((&screen["lines"][0], &screen["lines"][1]), (&json!("ready"), &json!("hello")));
-    assert_eq!((&screen["cursor"], &screen["alt_screen"]), (&json!({"row": 1, "col": 5, "hidden": false}), &json!(false)));
+    assert_eq!(
+        (&screen["cursor"], &screen["alt_screen"]),
+        (&json!({"row": 1, "col": 5, "hidden": false}), &json!(false))
+    );
     screens.send(json!({"type": "input", "text": "!"})).await;
     let next = screens.until(|frame| frame["lines"][1] == "hello!").await;
     assert!(number(&next, "seq") > number(&screen, "seq"));
