@@ -18,5 +18,5 @@ pub fn raise_descriptor_limit() {
 
 /// What coop was given, if it has raised its limit since.
 pub(super) fn given() -> Option<Rlimit> {
-    GIVEN.get().cloned()
+    GIVEN.get().copied()
 }

@@ -193,7 +193,7 @@ fn isolate(search_limit: i32, given: Option<&Rlimit>) -> io::Result<()> {
         mark_each(search_limit);
     }
     match given {
-        Some(limit) => Ok(setrlimit(Resource::Nofile, limit.clone())?),
+        Some(limit) => Ok(setrlimit(Resource::Nofile, *limit)?),
         None => Ok(()),
     }
 }

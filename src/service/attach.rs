@@ -113,7 +113,13 @@ impl Cursor for Attached {
                     None => self.say_goodbye(),
                 },
                 next = self.events.next() => match next {
-                    Next::Event(event) if event.seq > self.drawn => self.tell(&event),
+                    Next::Event(event) if event.seq > self.drawn => {
+                        self.tell(&event);
+                        if let What::Resize(_) = event.what {
+                            // The client's terminal folds the old lines in its own way, not in ours.
+                            self.catch_up().await;
+                        }
+                    }
                     Next::Event(_) | Next::Heartbeat(_) => {}
                     // A resize or a restart may have been missed; a snapshot shows what came of it.
                     Next::Gap(_) => self.catch_up().await,
@@ -204,7 +210,7 @@ impl Attached {
         }
     }
 
-    /// Bytes were missed, so the client draws the screen anew from what it is now.
+    /// The client's screen may differ from ours, so it draws it anew from what ours is now.
     async fn catch_up(&mut self) {
         match self.session.dump().await {
             Ok(dump) => {

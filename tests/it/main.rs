@@ -11,6 +11,7 @@
     reason = "tests drive whole processes and fail by panicking"
 )]
 
+mod attach;
 mod flow;
 mod hostile;
 mod lifecycle;
@@ -21,3 +22,4 @@ mod scenario;
 mod streams;
 mod support;
 mod tls;
+mod verbs;

@@ -387,19 +387,9 @@ async fn events_that_are_no_longer_kept_are_declared() {
     let epoch = status(&mut client).await.epoch;
     let http = coop.http();
     let sse_id = Sse::open(&http, "/api/v1/events").await.wait_for("state").await.id();
-    let mut attached = Attached::open(&mut client).await;
-    let keyboard = attached.keyboard.clone();
-    let resizing = tokio::spawn(async move {
-        for turn in 0..RESIZES {
-            let message = Some(size(10 + turn % 2, 5));
-            keyboard.send(v1::AttachRequest { message }).await.expect("a listener");
-        }
-    });
     for turn in 0..RESIZES {
-        let told = attached.find(|told| if let Told::Resize(size) = told { Some(size) } else { None }).await;
-        assert_eq!((told.cols, told.rows), (10 + turn % 2, 5));
+        client.resize(v1::ResizeRequest { cols: 10 + turn % 2, rows: 5 }).await.expect("resized");
     }
-    resizing.await.expect("all sent");
     let head = status(&mut client).await.event_seq;
     assert_eq!(head, 1 + RESIZES as u64);
     let oldest = head - 4096 + 1;

@@ -512,7 +512,7 @@ pub struct AttachResponse {
 pub mod attach_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Message {
-        /// Always first, and again after a gap.
+        /// Always first, and again after a gap or a resize.
         #[prost(message, tag="1")]
         Snapshot(super::AttachSnapshot),
         #[prost(message, tag="2")]

@@ -1157,7 +1157,7 @@ export type AttachResponse = Message<"coop.v1.AttachResponse"> & {
    */
   message: {
     /**
-     * Always first, and again after a gap.
+     * Always first, and again after a gap or a resize.
      *
      * @generated from field: coop.v1.AttachSnapshot snapshot = 1;
      */
