@@ -4,8 +4,9 @@ use coop_client::v1;
 
 use crate::error::Error;
 use crate::pty::Exit;
-use crate::session::command::{Dump, Page, Replaced, View};
+use crate::session::command::{Dump, Replaced, View};
 use crate::session::event::{Event, Generation, Missed, Restart, StateChange, What};
+use crate::session::page::Page;
 use crate::session::snapshot::Snapshot;
 use crate::term::{Cursor, Modes, MouseTracking, Screen, Size};
 

@@ -10,8 +10,9 @@ use super::convert::{self, Format};
 use super::{Service, number};
 use crate::error::{Code, Error};
 use crate::pty::{Exit, Signal};
-use crate::session::command::{PageRequest, PageStart, Typing};
+use crate::session::command::Typing;
 use crate::session::lease::{self, LeaseId};
+use crate::session::page::{PageRequest, PageStart};
 use crate::term::{Key, LineNumber, Offset};
 
 /// The most bytes of raw output in one reply, and what a reply holds unless asked otherwise.

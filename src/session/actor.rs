@@ -7,30 +7,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
 use bytes::Bytes;
-use tokio::sync::watch;
 
+use super::board::{Board, Shared};
 use super::clock::Now;
-use super::command::{Command, Dump, Page, PageRequest, PageStart, Replaced, Typing, View};
-use super::event::{
-    Event, EventLog, EventSeq, Generation, Restart, RestartReason, ShutdownReason, StateChange, What,
-};
+use super::command::{Command, Dump, Replaced, Typing, View};
+use super::event::{EventSeq, Generation, Restart, RestartReason, ShutdownReason, What};
 use super::lease::Lease;
-use super::outbox::{Answer, Outbox};
+use super::life::Life;
+use super::outbox::Answer;
+use super::page::Page;
 use super::recipe::Recipe;
 use super::snapshot::{Agent, Process, Snapshot};
 use super::typist::Typist;
 use crate::driver::agent::AgentState;
 use crate::error::{Code, Error};
 use crate::pty::{Exit, Launch, LaunchError, Signal};
-use crate::term::{LineNumber, OutputLog, ScreenSeq, Size, Terminal, encode_text};
+use crate::term::{OutputLog, Size, Terminal, encode_text};
 
-/// How long the child's background jobs may go on printing after its exit, counted from their
-/// last output; they keep the terminal open as long as they like.
-const DRAIN_QUIET: Duration = Duration::from_millis(200);
-/// And how long at most.
-const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// A SIGTERM that is survived this long is followed by the terminal's hang-up.
 const HANGUP_AFTER_TERM: Duration = Duration::from_secs(1);
 
@@ -97,37 +91,8 @@ enum Intent {
     Stop,
 }
 
-/// The current child, or the last one.
-#[derive(Debug)]
-struct Life {
-    generation: Generation,
-    exit: Option<Exit>,
-    output_open: bool,
-    /// When the wait for trailing output ends, once the child has exited.
-    drain: Option<Drain>,
-    /// The exit has been told to the world.
-    announced: bool,
-    tree_gone: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Drain {
-    quiet_at: Instant,
-    limit: Instant,
-}
-
-/// What readers share with the actor.
-#[derive(Debug, Clone)]
-pub struct Shared {
-    pub output: OutputLog,
-    pub events: Arc<EventLog>,
-    pub snapshot: Arc<ArcSwap<Snapshot>>,
-    pub screen_changes: Arc<watch::Sender<ScreenSeq>>,
-}
-
 pub struct Actor {
-    shared: Shared,
-    snapshot: Snapshot,
+    board: Board,
     linger: Option<Duration>,
     idle_timeout: Option<Duration>,
     recipe: Arc<Recipe>,
@@ -140,11 +105,6 @@ pub struct Actor {
     linger_until: Option<Instant>,
     last_activity: Instant,
     effects: Vec<Effect>,
-    outbox: Outbox,
-    /// Happened, and not yet in the log.
-    happened: Vec<Event>,
-    /// The readers of output are to be told that no more comes.
-    output_over: bool,
 }
 
 impl Actor {
@@ -172,40 +132,24 @@ impl Actor {
             },
         };
         Self {
-            shared: Shared {
-                output: OutputLog::new(settings.ring_bytes),
-                events: Arc::default(),
-                snapshot: Arc::new(ArcSwap::from_pointee(snapshot.clone())),
-                screen_changes: Arc::new(watch::Sender::new(terminal.seq())),
-            },
-            snapshot,
+            board: Board::new(snapshot, OutputLog::new(settings.ring_bytes)),
             linger: settings.linger,
             idle_timeout: settings.idle_timeout,
             recipe,
             terminal,
             typist: Typist::default(),
             lease: Lease::default(),
-            life: Life {
-                generation: Generation(1),
-                exit: None,
-                output_open: true,
-                drain: None,
-                announced: false,
-                tree_gone: false,
-            },
+            life: Life::new(Generation(1)),
             intent: Intent::Serve,
             hang_up_at: None,
             linger_until: None,
             last_activity: now.steady,
             effects: Vec::new(),
-            outbox: Outbox::default(),
-            happened: Vec::new(),
-            output_over: false,
         }
     }
 
     pub fn shared(&self) -> Shared {
-        self.shared.clone()
+        self.board.shared().clone()
     }
 
     /// What starts the first child.
@@ -220,10 +164,11 @@ impl Actor {
 
     /// When [`Input::Tick`] is due next.
     pub fn deadline(&self) -> Option<Instant> {
-        let drain =
-            self.life.drain.filter(|_| !self.life.announced).map(|drain| drain.quiet_at.min(drain.limit));
         let idle = self.idle_deadline();
-        [self.typist.deadline(), drain, self.hang_up_at, self.linger_until, idle].into_iter().flatten().min()
+        [self.typist.deadline(), self.life.deadline(), self.hang_up_at, self.linger_until, idle]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Takes in one thing that happened; answers what must be done about it outside.
@@ -233,12 +178,12 @@ impl Actor {
             Input::Output(bytes) => self.output(now, bytes),
             Input::OutputEnded => self.life.output_open = false,
             Input::Wrote(count) => {
-                self.snapshot.bytes_written += count as u64;
-                self.typist.wrote(now, count, &mut self.outbox);
+                self.board.snapshot.bytes_written += count as u64;
+                self.typist.wrote(now, count, &mut self.board.outbox);
             }
-            Input::WriteFailed => self.typist.fail_all(&Error::exited(), &mut self.outbox),
+            Input::WriteFailed => self.typist.fail_all(&Error::exited(), &mut self.board.outbox),
             Input::Started { pid } => self.started(now, pid),
-            Input::StartFailed(error) => self.start_failed(now, &error),
+            Input::StartFailed(error) => self.start_failed(&error),
             Input::ChildExited(exit) => self.child_exited(now, exit),
             Input::TreeGone => self.life.tree_gone = true,
             Input::Tick => {}
@@ -254,18 +199,18 @@ impl Actor {
             Command::Type { typing, lease, answer } => {
                 match self.writable().and_then(|()| self.lease.check(now, lease.as_ref())) {
                     Ok(()) => {
-                        self.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
+                        self.board.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
                         self.last_activity = now.steady;
                         let bytes = self.encode(typing);
-                        self.typist.submit(now, bytes, answer, &mut self.outbox);
+                        self.typist.submit(now, bytes, answer, &mut self.board.outbox);
                     }
-                    Err(error) => self.outbox.answer(answer, Err(error)),
+                    Err(error) => self.board.answer(answer, Err(error)),
                 }
             }
             Command::Resize { size, lease, answer } => {
                 let allowed = self.writable().and_then(|()| self.lease.check(now, lease.as_ref()));
                 let done = allowed.map(|()| self.resize(now, size));
-                self.outbox.answer(answer, done);
+                self.board.answer(answer, done);
             }
             Command::Signal { signal, answer } => match self.writable() {
                 Ok(()) => {
@@ -274,32 +219,32 @@ impl Actor {
                     }
                     self.effects.push(Effect::Signal { signal, answer });
                 }
-                Err(error) => self.outbox.answer(answer, Err(error)),
+                Err(error) => self.board.answer(answer, Err(error)),
             },
             Command::AcquireLease { shown, fresh, holder, ttl, answer } => {
                 let allowed = self.writable();
-                self.outbox.answer(
+                self.board.answer(
                     answer,
                     allowed.and_then(|()| self.lease.acquire(now, shown.as_ref(), fresh, holder, ttl)),
                 );
             }
-            Command::ReleaseLease { id, answer } => self.outbox.answer(answer, Ok(self.lease.release(&id))),
+            Command::ReleaseLease { id, answer } => self.board.answer(answer, Ok(self.lease.release(&id))),
             Command::View { answer } => {
-                let view = View { screen: self.terminal.screen(), event_seq: self.snapshot.event_seq };
-                self.outbox.answer(answer, Ok(view));
+                let view = View { screen: self.terminal.screen(), event_seq: self.board.snapshot.event_seq };
+                self.board.answer(answer, Ok(view));
             }
             Command::Scrollback { page, answer } => {
-                let page = self.scrollback(page);
-                self.outbox.answer(answer, Ok(page));
+                let page = Page::of(&mut self.terminal, page);
+                self.board.answer(answer, Ok(page));
             }
             Command::Dump { answer } => {
                 let dump = self.dump();
-                self.outbox.answer(answer, Ok(dump));
+                self.board.answer(answer, Ok(dump));
             }
             Command::Replace { change, reason, grace, answer } => match self.intent {
-                Intent::Stop => self.outbox.answer(answer, Err(Error::shutting_down())),
+                Intent::Stop => self.board.answer(answer, Err(Error::shutting_down())),
                 Intent::Replace { .. } => {
-                    self.outbox.answer(
+                    self.board.answer(
                         answer,
                         Err(Error::new(Code::SwitchInProgress, "a restart or switch is under way")),
                     );
@@ -309,26 +254,26 @@ impl Actor {
                     // A command that cannot be started must not cost the child that runs.
                     match next.launch(self.terminal.size()).resolve() {
                         Ok(_) => self.replace(now, next, reason, grace, answer),
-                        Err(error) => self.outbox.answer(answer, Err(Error::bad_request(error.to_string()))),
+                        Err(error) => self.board.answer(answer, Err(Error::bad_request(error.to_string()))),
                     }
                 }
             },
             Command::GetEnv { answer } => {
                 let env = self.next_recipe().env_text();
-                self.outbox.answer(answer, Ok(Arc::new(env)));
+                self.board.answer(answer, Ok(Arc::new(env)));
             }
             Command::PutEnv { key, value, answer } => {
                 self.next_recipe().env.insert(key.into(), value.into());
-                self.outbox.answer(answer, Ok(()));
+                self.board.answer(answer, Ok(()));
             }
             Command::DeleteEnv { key, answer } => {
                 let removed = self.next_recipe().env.remove(std::ffi::OsStr::new(&key));
                 let missing = || Error::new(Code::NotFound, format!("there is no variable {key}"));
-                self.outbox.answer(answer, removed.map(drop).ok_or_else(missing));
+                self.board.answer(answer, removed.map(drop).ok_or_else(missing));
             }
             Command::Shutdown { reason, grace, answer } => {
                 self.stop(now, reason, grace);
-                self.outbox.answer(answer, Ok(()));
+                self.board.answer(answer, Ok(()));
             }
         }
     }
@@ -343,7 +288,7 @@ impl Actor {
 
     /// Whether there is a child to write to.
     fn writable(&self) -> Result<(), Error> {
-        match (&self.intent, self.snapshot.process) {
+        match (&self.intent, self.board.snapshot.process) {
             (Intent::Stop, _) => Err(Error::shutting_down()),
             (Intent::Serve, Process::Running { .. }) if self.life.exit.is_none() => Ok(()),
             (Intent::Serve, Process::Running { .. } | Process::Exited(_)) => Err(Error::exited()),
@@ -370,59 +315,31 @@ impl Actor {
     fn resize(&mut self, now: Now, size: Size) {
         if size != self.terminal.size() {
             self.terminal.resize(size);
-            self.snapshot.size = size;
+            self.board.snapshot.size = size;
             self.effects.push(Effect::Resize(size));
-            self.log(now, What::Resize(size));
+            self.board.log(now, What::Resize(size));
         }
-    }
-
-    fn scrollback(&mut self, request: PageRequest) -> Page {
-        let screen = self.terminal.screen();
-        let scrollback = self.terminal.scrollback();
-        let total = scrollback.next_line();
-        let from = match request.start {
-            PageStart::Line(line) => line.max(scrollback.first_line()),
-            PageStart::Last(count) => {
-                LineNumber(total.0.saturating_sub(count as u64)).max(scrollback.first_line())
-            }
-            PageStart::Oldest => scrollback.first_line(),
-        }
-        .min(total);
-        let mut bytes = 0;
-        let mut lines = Vec::new();
-        for (_, row) in scrollback.range(from, usize::MAX) {
-            let line = if request.ansi { row.ansi() } else { row.text().to_owned() };
-            bytes += line.len() + 1;
-            // One line always fits, or a client with a small limit would never get on.
-            if bytes > request.limit_bytes && !lines.is_empty() {
-                break;
-            }
-            lines.push(line);
-        }
-        Page { next: LineNumber(from.0 + lines.len() as u64), lines, first: from, total, screen }
     }
 
     fn dump(&mut self) -> Dump {
         Dump {
             bytes: self.terminal.dump(),
-            offset: self.shared.output.head().offset(),
+            offset: self.board.shared().output.head().offset(),
             modes: self.terminal.modes(),
             size: self.terminal.size(),
             seq: self.terminal.seq(),
-            event_seq: self.snapshot.event_seq,
+            event_seq: self.board.snapshot.event_seq,
             generation: self.life.generation,
         }
     }
 
     fn output(&mut self, now: Now, bytes: Bytes) {
-        self.snapshot.bytes_read += bytes.len() as u64;
-        self.snapshot.last_output_epoch_ms = Some(now.epoch_ms);
+        self.board.snapshot.bytes_read += bytes.len() as u64;
+        self.board.snapshot.last_output_epoch_ms = Some(now.epoch_ms);
         self.last_activity = now.steady;
-        if let Some(drain) = &mut self.life.drain {
-            drain.quiet_at = now.steady + DRAIN_QUIET;
-        }
+        self.life.printed(now);
         // Readers get the bytes before the terminal has drawn them: rendering is no part of an echo's way.
-        self.shared.output.push(&bytes);
+        self.board.shared().output.push(&bytes);
         let fed = self.terminal.feed(&bytes);
         if self.life.exit.is_none() {
             self.typist.answer_query(&fed.replies);
@@ -430,32 +347,28 @@ impl Actor {
     }
 
     fn started(&mut self, now: Now, pid: i32) {
-        self.snapshot.process = Process::Running { pid };
+        self.board.snapshot.process = Process::Running { pid };
         self.last_activity = now.steady;
         if let Intent::Replace { next, reason, answer } = std::mem::replace(&mut self.intent, Intent::Serve) {
             self.recipe = Arc::new(next);
-            let (generation, offset) = (self.life.generation, self.shared.output.head().offset());
-            self.log(now, What::Restart(Restart { generation, offset, pid, reason }));
-            self.outbox.answer(answer, Ok(Replaced { generation, pid, offset }));
+            let (generation, offset) = (self.life.generation, self.board.shared().output.head().offset());
+            self.board.log(now, What::Restart(Restart { generation, offset, pid, reason }));
+            self.board.answer(answer, Ok(Replaced { generation, pid, offset }));
         }
-        self.agent(now, AgentState::Unknown, "child started");
+        self.board.agent(now, AgentState::Unknown, "child started");
     }
 
-    fn start_failed(&mut self, now: Now, error: &LaunchError) {
-        let exit = Exit::Code(error.shell_code());
+    fn start_failed(&mut self, error: &LaunchError) {
         if let Intent::Replace { answer, .. } = std::mem::replace(&mut self.intent, Intent::Serve) {
-            self.outbox.answer(answer, Err(Error::bad_request(error.to_string())));
+            self.board.answer(answer, Err(Error::bad_request(error.to_string())));
         }
-        self.life.output_open = false;
-        self.life.exit = Some(exit);
-        self.life.drain = Some(Drain { quiet_at: now.steady, limit: now.steady });
+        self.life.failed(Exit::Code(error.shell_code()));
     }
 
     fn child_exited(&mut self, now: Now, exit: Exit) {
-        self.life.exit = Some(exit);
-        self.life.drain = Some(Drain { quiet_at: now.steady + DRAIN_QUIET, limit: now.steady + DRAIN_LIMIT });
+        self.life.exited(now, exit);
         self.hang_up_at = None;
-        self.typist.fail_all(&Error::exited(), &mut self.outbox);
+        self.typist.fail_all(&Error::exited(), &mut self.board.outbox);
     }
 
     fn replace(
@@ -469,9 +382,10 @@ impl Actor {
         self.intent = Intent::Replace { next, reason, answer };
         self.linger_until = None;
         self.hang_up_at = None;
-        self.typist.fail_all(&Error::new(Code::NotReady, "the child is being replaced"), &mut self.outbox);
-        self.snapshot.process = Process::Starting;
-        self.agent(now, AgentState::Restarting, reason.as_str());
+        self.typist
+            .fail_all(&Error::new(Code::NotReady, "the child is being replaced"), &mut self.board.outbox);
+        self.board.snapshot.process = Process::Starting;
+        self.board.agent(now, AgentState::Restarting, reason.as_str());
         self.effects.push(Effect::Terminate { grace });
     }
 
@@ -480,14 +394,14 @@ impl Actor {
             // Asked twice, nobody wants to wait any longer.
             Intent::Stop => self.effects.push(Effect::Hurry),
             Intent::Replace { answer, .. } => {
-                self.outbox.answer(answer, Err(Error::shutting_down()));
-                self.log(now, What::Shutdown(reason));
+                self.board.answer(answer, Err(Error::shutting_down()));
+                self.board.log(now, What::Shutdown(reason));
                 // The old child is going already; from now on with this grace.
                 self.effects.push(Effect::Terminate { grace });
             }
             Intent::Serve => {
-                self.typist.fail_all(&Error::shutting_down(), &mut self.outbox);
-                self.log(now, What::Shutdown(reason));
+                self.typist.fail_all(&Error::shutting_down(), &mut self.board.outbox);
+                self.board.log(now, What::Shutdown(reason));
                 self.linger_until = None;
                 self.effects.push(Effect::Terminate { grace });
             }
@@ -496,7 +410,7 @@ impl Actor {
 
     /// Acts on every deadline that has passed.
     fn keep_time(&mut self, now: Now) {
-        self.typist.give_up_stalled(now, &mut self.outbox);
+        self.typist.give_up_stalled(now, &mut self.board.outbox);
         if self.hang_up_at.take_if(|at| *at <= now.steady).is_some() && self.life.exit.is_none() {
             let (answer, _nobody_waits) = tokio::sync::oneshot::channel();
             self.effects.push(Effect::Signal { signal: Signal::HUP, answer });
@@ -517,12 +431,11 @@ impl Actor {
 
     /// Takes the next step of ending or replacing a child, once everything it waits for is in.
     fn settle(&mut self, now: Now) {
-        let Some(exit) = self.life.exit else { return };
-        let drained = self.life.drain.is_none_or(|drain| drain.quiet_at.min(drain.limit) <= now.steady);
-        if !self.life.announced && (!self.life.output_open || drained) {
+        let Some(exit) = self.life.ended(now) else { return };
+        if !self.life.over {
             self.announce(now, exit);
         }
-        if !(self.life.announced && self.life.tree_gone) {
+        if !self.life.tree_gone {
             return;
         }
         match &self.intent {
@@ -538,15 +451,15 @@ impl Actor {
 
     /// The child has exited and its output is in. A child that is being replaced goes quietly.
     fn announce(&mut self, now: Now, exit: Exit) {
-        self.life.announced = true;
+        self.life.over = true;
         self.effects.push(Effect::CloseTerminal);
         if matches!(self.intent, Intent::Replace { .. }) {
             return;
         }
-        self.snapshot.process = Process::Exited(exit);
-        self.agent(now, AgentState::Exited, "child exited");
-        self.log(now, What::Exit { exit, generation: self.life.generation });
-        self.output_over = true;
+        self.board.snapshot.process = Process::Exited(exit);
+        self.board.agent(now, AgentState::Exited, "child exited");
+        self.board.log(now, What::Exit { exit, generation: self.life.generation });
+        self.board.end_output();
         if matches!(self.intent, Intent::Serve) {
             self.linger_until = self.linger.map(|linger| now.steady + linger);
             self.keep_time(now);
@@ -554,49 +467,16 @@ impl Actor {
     }
 
     fn begin_life(&mut self) {
-        self.life = Life {
-            generation: Generation(self.life.generation.0 + 1),
-            exit: None,
-            output_open: true,
-            drain: None,
-            announced: false,
-            tree_gone: false,
-        };
-        self.snapshot.generation = self.life.generation;
+        self.life = self.life.next();
+        self.board.snapshot.generation = self.life.generation;
         self.terminal.reset_for_new_child();
-        self.shared.output.reopen();
+        self.board.shared().output.reopen();
     }
 
-    fn agent(&mut self, now: Now, next: AgentState, cause: &'static str) {
-        let prev = self.snapshot.agent.state;
-        if prev != next {
-            let since = self.log(now, What::State(StateChange { prev, next, cause }));
-            self.snapshot.agent =
-                Agent { state: next, cause, since, since_epoch_ms: now.epoch_ms, since_steady: now.steady };
-        }
-    }
-
-    fn log(&mut self, now: Now, what: What) -> EventSeq {
-        let seq = EventSeq(self.snapshot.event_seq.0 + 1);
-        self.snapshot.event_seq = seq;
-        self.happened.push(Event { seq, at_epoch_ms: now.epoch_ms, what });
-        seq
-    }
-
-    /// Shows the new state, then tells of it: whoever hears of a change finds it made.
     fn publish(&mut self) {
-        self.snapshot.screen_seq = self.terminal.seq();
-        self.snapshot.recipe = Arc::clone(&self.recipe);
-        self.shared.snapshot.store(Arc::new(self.snapshot.clone()));
-        let seq = self.snapshot.screen_seq;
-        self.shared.screen_changes.send_if_modified(|shown| std::mem::replace(shown, seq) != seq);
-        if !self.happened.is_empty() {
-            self.shared.events.extend(self.happened.drain(..));
-        }
-        if std::mem::take(&mut self.output_over) {
-            self.shared.output.close();
-        }
-        self.outbox.send_all();
+        self.board.snapshot.screen_seq = self.terminal.seq();
+        self.board.snapshot.recipe = Arc::clone(&self.recipe);
+        self.board.publish();
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::event::{EventSeq, Generation, RestartReason, ShutdownReason};
 use super::lease::{Granted, LeaseId};
 use super::outbox::Answer;
+use super::page::{Page, PageRequest};
 use super::recipe::Change;
 use crate::pty::Signal;
-use crate::term::{Key, LineNumber, Modes, Offset, Screen, ScreenSeq, Size};
+use crate::term::{Key, Modes, Offset, Screen, ScreenSeq, Size};
 use bytes::Bytes;
 
 #[derive(Debug)]
@@ -92,31 +93,6 @@ pub enum Typing {
 pub struct View {
     pub screen: Arc<Screen>,
     pub event_seq: EventSeq,
-}
-
-/// Which lines above the screen are wanted.
-#[derive(Debug, Clone, Copy)]
-pub struct PageRequest {
-    pub start: PageStart,
-    pub ansi: bool,
-    pub limit_bytes: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub enum PageStart {
-    Line(LineNumber),
-    Last(usize),
-    Oldest,
-}
-
-/// Lines above the screen, and the screen below them at the same moment.
-#[derive(Debug, Clone)]
-pub struct Page {
-    pub lines: Vec<String>,
-    pub first: LineNumber,
-    pub next: LineNumber,
-    pub total: LineNumber,
-    pub screen: Arc<Screen>,
 }
 
 /// Everything a terminal needs to go on from here.

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::actor::Shared;
-use super::command::{Command, Dump, Page, PageRequest, Replaced, Typing, View};
+use super::board::Shared;
+use super::command::{Command, Dump, Replaced, Typing, View};
 use super::event::{EventLog, RestartReason, ShutdownReason};
 use super::lease::{Granted, LeaseId};
 use super::outbox::Answer;
+use super::page::{Page, PageRequest};
 use super::recipe::Change;
 use super::snapshot::Snapshot;
 use crate::error::Error;

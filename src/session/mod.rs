@@ -4,12 +4,15 @@
 //! the actor's mind. Nothing here knows of protocols.
 
 pub mod actor;
+mod board;
 pub mod clock;
 pub mod command;
 pub mod event;
 pub mod handle;
 pub mod lease;
+mod life;
 mod outbox;
+pub mod page;
 pub mod recipe;
 pub mod shell;
 pub mod snapshot;

@@ -8,10 +8,11 @@ use tokio::sync::oneshot;
 
 use super::actor::{Actor, Effect, Input, Settings};
 use super::clock::Now;
-use super::command::{Command, PageRequest, PageStart, Typing};
+use super::command::{Command, Typing};
 use super::event::{EventSeq, RestartReason, ShutdownReason, What};
 use super::lease::LeaseId;
 use super::outbox::Answer;
+use super::page::{PageRequest, PageStart};
 use super::recipe::{Change, Recipe};
 use super::snapshot::{Process, Snapshot};
 use crate::driver::agent::AgentState;
