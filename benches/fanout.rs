@@ -2,13 +2,16 @@
 
 mod support;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use coop::term::{Offset, OutputLog};
 use support::{heading, row};
 
 const BYTES: usize = 64 << 20;
 const WRITE: usize = 4096;
+/// What a terminal gives at most: this much every few milliseconds.
+const BURST: usize = 64;
+const PAUSE: Duration = Duration::from_millis(5);
 const RING: usize = 1 << 20;
 
 fn main() {
@@ -35,10 +38,12 @@ async fn run(readers: usize) {
     }
     let start = Instant::now();
     let chunk = [b'x'; WRITE];
-    for _ in 0..BYTES / WRITE {
+    let mut pace = tokio::time::interval(PAUSE);
+    for n in 0..BYTES / WRITE {
+        if n % BURST == 0 {
+            pace.tick().await;
+        }
         log.push(&chunk);
-        // The session's other work is where readers get their turn.
-        tokio::task::yield_now().await;
     }
     let written = start.elapsed();
     log.close();

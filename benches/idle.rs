@@ -25,7 +25,7 @@ fn main() {
     let coop = Coop::start(&["cat"]);
     runtime.block_on(probes("idle", &coop));
     let before = coop.ticks();
-    runtime.block_on(tokio::time::sleep_until((Instant::now() + IDLE).into()));
+    runtime.block_on(async { tokio::time::sleep_until((Instant::now() + IDLE).into()).await });
     row("idle RSS", &format!("{:.1} MiB", coop.memory("VmRSS")));
     row(
         &format!("processor time in {} idle seconds", IDLE.as_secs()),
