@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
@@ -17,11 +19,11 @@ use crate::server::{self, BindError, Door, Listener, Policy, Server, TlsError, U
 use crate::service::{About, Closing, Service};
 use crate::session::clock::Now;
 use crate::session::event::ShutdownReason;
-use crate::session::shell::{self, Shell};
+use crate::session::shell;
 use crate::session::{DEFAULT_GRACE, Session};
 
 /// How long connections may take to hear the end.
-const GOODBYE: Duration = Duration::from_secs(1);
+const GOODBYE: Duration = Duration::from_millis(250);
 
 /// Why coop did not start.
 #[derive(Debug, thiserror::Error)]
@@ -55,19 +57,25 @@ impl StartError {
 pub const USAGE: u8 = 64;
 
 /// Serves one session from its start to its end; answers how the child ended.
-pub async fn run(mut config: Config, stdout: &Outlet) -> Result<Exit, StartError> {
+///
+/// The session lives on a runtime of its own, so that however many readers there are, they wait for
+/// their turn among themselves and never before the child.
+pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Result<Exit, StartError> {
     let tracker = TaskTracker::new();
     pty::raise_descriptor_limit();
     let reaper = Reaper::install().map_err(StartError::Reaper)?;
     // SIGCHLD must be heard from before the first child on until after the last.
-    let mut reaping = tokio::task::JoinSet::new();
-    reaping.spawn(reaper.run());
+    let mut reaping = JoinSet::new();
+    reaping.spawn_on(reaper.run(), sessions);
     let interrupts = Interrupts::listen().map_err(StartError::Reaper)?;
 
     let doors = Doors::open(&config)?;
     config.tell_child(doors.private.path(), doors.tcp_address());
     let epoch_ms = Now::read().epoch_ms;
-    let (session, shell) = shell::start(config.settings.clone(), epoch_ms, reaper)?;
+    let (session, shell) = {
+        let _there = sessions.enter();
+        shell::start(config.settings.clone(), epoch_ms, reaper)?
+    };
 
     let closing = Closing::default();
     let service = Service::new(session.clone(), about(&config), closing.clone());
@@ -75,7 +83,9 @@ pub async fn run(mut config: Config, stdout: &Outlet) -> Result<Exit, StartError
     let server = Server::new(tracker.clone());
     let state_dir = doors.serve(&server, &apps, stdout);
 
-    let exit = live(shell, &session, interrupts).await;
+    let mut living = JoinSet::new();
+    living.spawn_on(shell.run(), sessions);
+    let exit = live(living, &session, interrupts).await;
 
     closing.close();
     server.close();
@@ -89,19 +99,21 @@ pub async fn run(mut config: Config, stdout: &Outlet) -> Result<Exit, StartError
 }
 
 /// Lets the session live until it is over, passing on what coop itself is told by signals.
-async fn live(shell: Shell, session: &Session, mut interrupts: Interrupts) -> Exit {
-    let mut shell = std::pin::pin!(shell.run());
+async fn live(mut living: JoinSet<Exit>, session: &Session, mut interrupts: Interrupts) -> Exit {
     loop {
         tokio::select! {
-            exit = shell.as_mut() => return exit,
+            ended = living.join_next() => return match ended {
+                Some(Ok(exit)) => exit,
+                Some(Err(error)) => {
+                    tracing::error!(%error, "the session broke down");
+                    Exit::Unknown
+                }
+                None => Exit::Unknown,
+            },
             () = interrupts.next() => {
                 tracing::info!("a signal asks coop to go");
-                // Sent beside the shell, which has to run to take it. The second time means now.
-                let ask = session.shut_down(ShutdownReason::Signal, DEFAULT_GRACE);
-                tokio::select! {
-                    exit = shell.as_mut() => return exit,
-                    told = ask => drop(told),
-                }
+                // The second time means now. A session that has ended needs no telling.
+                drop(session.shut_down(ShutdownReason::Signal, DEFAULT_GRACE).await);
             }
         }
     }
@@ -152,10 +164,7 @@ impl Doors {
         let grpc = bind(config.grpc)?;
         let health = bind(config.health)?;
         let mut socket = config.socket.as_deref().map(UnixDoor::bind).transpose()?;
-        let state_dir = config.state_dir.clone();
-        create_private(&state_dir)
-            .map_err(|reason| StartError::StateDir { path: state_dir.clone(), reason })?;
-        let mut private = UnixDoor::bind(&state_dir.join("coop.sock"))?;
+        let (state_dir, mut private) = private_place(&config.state_dirs)?;
         private.publish()?;
         if let Some(socket) = &mut socket {
             socket.publish()?;
@@ -202,8 +211,34 @@ fn bind(place: Option<(std::net::IpAddr, u16)>) -> Result<Option<TcpListener>, B
     }
 }
 
+/// A directory of our own with the session's own socket in it, in the first place that will do.
+fn private_place(candidates: &[PathBuf]) -> Result<(PathBuf, UnixDoor), StartError> {
+    let mut refused = None;
+    for dir in candidates {
+        let place = create_private(dir)
+            .map_err(|reason| StartError::StateDir { path: dir.clone(), reason })
+            .and_then(|()| Ok(UnixDoor::bind(&dir.join("coop.sock"))?));
+        match place {
+            Ok(private) => return Ok((dir.clone(), private)),
+            Err(error) => {
+                tracing::warn!(%error, "trying the next place for the session's directory");
+                drop(std::fs::remove_dir(dir));
+                refused.get_or_insert(error);
+            }
+        }
+    }
+    let nowhere = || StartError::StateDir { path: PathBuf::new(), reason: io::ErrorKind::NotFound.into() };
+    Err(refused.unwrap_or_else(nowhere))
+}
+
+/// Makes the last directory itself, and fails if it is there already: in `/tmp` it could be anybody's.
 fn create_private(dir: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    let mut private = std::fs::DirBuilder::new();
+    private.mode(0o700);
+    if let Some(parent) = dir.parent() {
+        private.recursive(true).create(parent)?;
+    }
+    private.recursive(false).create(dir)
 }
 
 fn about(config: &Config) -> About {

@@ -10,6 +10,9 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 /// can still be run: `coop -- screen`.
 const VERBS: &[&str] = &["attach", "screen", "input", "keys", "events", "shutdown", "help"];
 
+/// Verbs that later versions will have: taken for programs now, they would change their meaning then.
+const LATER_VERBS: &[&str] = &["send", "state", "nudge", "respond", "explain", "list", "hook"];
+
 const SERVER_EXAMPLES: &str = "\
 Client verbs (`coop VERB --help`):
   attach      this terminal becomes the session's; Ctrl-] leaves it
@@ -80,6 +83,15 @@ pub struct Serve {
     /// Which agent the command is [default: by its name, else unknown]
     #[arg(long, env = "COOP_AGENT")]
     pub agent: Option<AgentName>,
+    /// JSON with settings for the agent; only drivers go by it
+    #[arg(long, env = "COOP_AGENT_CONFIG", value_name = "FILE")]
+    pub agent_config: Option<PathBuf>,
+    /// Go on with an earlier conversation; only drivers can
+    #[arg(long, env = "COOP_RESUME", value_name = "HINT")]
+    pub resume: Option<String>,
+    /// Serve a session of another program: not in this version
+    #[arg(long, env = "COOP_ATTACH", value_name = "tmux:NAME|screen:NAME", hide = true)]
+    pub attach: Option<String>,
     /// How far coop answers the agent's set-up dialogs; only drivers go by it
     #[arg(long, env = "COOP_GROOM", default_value = "auto")]
     pub groom: Groom,
@@ -343,6 +355,11 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Invocation, cl
     }
     if first.is_some_and(|word| VERBS.contains(&word)) {
         return Client::try_parse_from(words).map(|client| Invocation::Client(client.verb));
+    }
+    if let Some(verb) = first.filter(|word| LATER_VERBS.contains(word)) {
+        let message =
+            format!("`coop {verb}` is not in this version; to run a program of that name: coop -- {verb}\n");
+        return Err(Serve::command().error(clap::error::ErrorKind::InvalidSubcommand, message));
     }
     Serve::try_parse_from(words).map(|serve| Invocation::Serve(Box::new(serve)))
 }

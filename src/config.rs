@@ -47,8 +47,8 @@ pub struct Config {
     pub allow_origins: Vec<Origin>,
     pub session_id: String,
     pub hook_nonce: String,
-    /// Private to this session.
-    pub state_dir: PathBuf,
+    /// Where this session's private directory may be, the best place first.
+    pub state_dirs: Vec<PathBuf>,
     pub agent: &'static str,
     pub name: Option<String>,
     pub labels: BTreeMap<String, String>,
@@ -85,6 +85,10 @@ pub enum ConfigError {
     Size(#[from] InvalidSize),
     #[error("--{flag} is {value}; the most is {most}")]
     TooMuch { flag: &'static str, value: usize, most: usize },
+    #[error("--agent-config {}: {reason}", .path.display())]
+    AgentConfig { path: PathBuf, reason: String },
+    #[error("--attach {0}: this version serves only programs that it starts itself")]
+    Attach(String),
     #[error("--cwd {}: {reason}", .path.display())]
     Cwd { path: PathBuf, reason: String },
 }
@@ -95,6 +99,10 @@ impl Config {
             Some((program, args)) => (program.clone(), args.to_vec()),
             None => return Err(ConfigError::NoCommand),
         };
+        if let Some(session) = serve.attach {
+            return Err(ConfigError::Attach(session));
+        }
+        serve.agent_config.as_deref().map(check_agent_config).transpose()?;
         let tokens = tokens(&serve)?;
         let tls = tls(&serve)?;
         let closed = !tokens.is_empty() || serve.tls_client_ca.is_some();
@@ -134,7 +142,7 @@ impl Config {
             tokens,
             allow_hosts: serve.allow_host,
             allow_origins: origins(serve.allow_origin)?,
-            state_dir: state_dir(environment).join(&session_id),
+            state_dirs: state_dirs(environment, &session_id),
             session_id,
             hook_nonce,
             agent: agent(serve.agent, &settings.recipe.program),
@@ -171,7 +179,10 @@ impl Config {
 
 /// The coop that a client verb means if none is named.
 pub fn default_target(environment: &Environment) -> String {
-    let named = [URL, SOCKET].iter().find_map(|name| environment.get(OsStr::new(name)));
+    // From inside a session its own socket is nearest, and needs no certificate.
+    let inside = environment.contains_key(OsStr::new(MARK));
+    let names = if inside { [SOCKET, URL] } else { [URL, SOCKET] };
+    let named = names.iter().find_map(|name| environment.get(OsStr::new(name)));
     match named {
         Some(target) => target.to_string_lossy().into_owned(),
         None => default_socket(environment).to_string_lossy().into_owned(),
@@ -233,11 +244,26 @@ fn default_socket(environment: &Environment) -> PathBuf {
     }
 }
 
-fn state_dir(environment: &Environment) -> PathBuf {
+/// The state directory; and where there is none, or it cannot be written, or its path is too long
+/// for a socket, a directory that nobody can have made before us.
+fn state_dirs(environment: &Environment, session_id: &str) -> Vec<PathBuf> {
     let set = |name: &str| environment.get(OsStr::new(name)).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-    let base = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-    let own = || PathBuf::from(format!("/tmp/coop-{}", rustix::process::getuid().as_raw()));
-    base.unwrap_or_else(own).join("coop/sessions")
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    let kept = state.map(|state| state.join("coop/sessions").join(session_id));
+    let passing = [set("XDG_RUNTIME_DIR"), Some(PathBuf::from("/tmp"))];
+    let passing = passing.into_iter().flatten().map(|dir| dir.join(format!("coop-{session_id}")));
+    kept.into_iter().chain(passing).collect()
+}
+
+/// Drivers will read it; that it cannot be read is said now.
+fn check_agent_config(path: &Path) -> Result<(), ConfigError> {
+    let failed = |reason: String| ConfigError::AgentConfig { path: path.to_owned(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    match serde_json::from_str(&text) {
+        Ok(serde_json::Value::Object(_)) => Ok(()),
+        Ok(_) => Err(failed("it is no JSON object".to_owned())),
+        Err(error) => Err(failed(error.to_string())),
+    }
 }
 
 fn cwd(wanted: Option<&Path>) -> Result<PathBuf, ConfigError> {
@@ -375,6 +401,8 @@ mod tests {
             ("--label x bash", "KEY=VALUE"),
             ("--ring-size 9999999999 bash", "the most is"),
             ("--cwd /nowhere bash", "No such file"),
+            ("--agent-config /nowhere bash", "No such file"),
+            ("--attach tmux:x bash", "this version"),
             ("--auth-token-file /nowhere bash", "No such file"),
         ] {
             let error = config(line).unwrap_err().to_string();

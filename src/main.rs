@@ -11,6 +11,8 @@ use coop::log::{self, Outlet};
 
 /// More threads than this gain a terminal nothing, and each costs memory.
 const WORKERS: usize = 4;
+/// The session's own: one reads while the other draws.
+const SESSION_WORKERS: usize = 2;
 
 fn main() -> ExitCode {
     let environment = config::environment();
@@ -36,13 +38,13 @@ fn serve_session(serve: Serve, environment: &Environment) -> ExitCode {
     };
     let outlets =
         Outlet::new("stdout", io::stdout()).and_then(|out| Ok((out, Outlet::new("stderr", io::stderr())?)));
-    let runtime = runtime(WORKERS);
-    let ((stdout, stderr), runtime) = match (outlets, runtime) {
-        (Ok(outlets), Ok(runtime)) => (outlets, runtime),
+    let runtimes = runtime(WORKERS).and_then(|serving| Ok((serving, runtime(SESSION_WORKERS)?)));
+    let ((stdout, stderr), (serving, sessions)) = match (outlets, runtimes) {
+        (Ok(outlets), Ok(runtimes)) => (outlets, runtimes),
         (Err(error), _) | (_, Err(error)) => return refuse(&error, 1),
     };
     log::install(stderr.clone(), format, level);
-    let code = match runtime.block_on(app::run(config, &stdout)) {
+    let code = match serving.block_on(app::run(config, &stdout, sessions.handle())) {
         Ok(exit) => ExitCode::from(u8::try_from(exit.shell_code()).unwrap_or(u8::MAX)),
         Err(error) => {
             stderr.line(&format!("coop: {error}"));
@@ -50,7 +52,8 @@ fn serve_session(serve: Serve, environment: &Environment) -> ExitCode {
         }
     };
     // A task that is stuck in a call must not keep coop from going.
-    runtime.shutdown_background();
+    serving.shutdown_background();
+    sessions.shutdown_background();
     stdout.flush();
     stderr.flush();
     code

@@ -9,6 +9,7 @@ use super::{Line, call};
 use crate::error::Code;
 
 pub(super) async fn run(line: &Line, request: v1::StreamEventsRequest, json: bool) -> Result<(), Failure> {
+    let asked_for_heartbeats = request.types.iter().any(|name| name == "heartbeat");
     let mut events = call(line.connect().await?.stream_events(request)).await?;
     let unread = print::unread();
     tokio::pin!(unread);
@@ -25,8 +26,10 @@ pub(super) async fn run(line: &Line, request: v1::StreamEventsRequest, json: boo
             Err(failure) => return Err(failure),
         };
         shut_down |= matches!(event.payload, Some(Payload::Shutdown(_)));
-        if json {
+        if json && (asked_for_heartbeats || event.r#type != "heartbeat") {
             print::json(&event)?;
+        } else if json {
+            continue;
         } else if let Some(text) = describe(&event) {
             print::out(&format!("{text}\n"))?;
         }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body as HttpBody, HttpBody as _};
@@ -17,6 +18,7 @@ use coop_client::v1::coop_server::Coop;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use http_body_util::BodyExt as _;
+use tokio::time::timeout;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
@@ -29,6 +31,8 @@ use crate::error::{Code, Error};
 
 /// The most bytes that a request's body may have.
 pub const BODY_LIMIT: usize = 16 * 1024 * 1024;
+/// How long the sender of a body may pause before it counts as gone.
+const BODY_PAUSE: Duration = Duration::from_secs(30);
 
 /// Every route of the table over one service. Unknown paths are left to whoever nests it.
 pub fn router<S: Coop>(service: Arc<S>) -> Router {
@@ -125,14 +129,15 @@ fn fields(
     Ok(fields)
 }
 
-/// The whole body, or TOO_LARGE.
+/// The whole body, or TOO_LARGE, or TIMEOUT if its sender stops half way.
 async fn read_body(mut body: HttpBody) -> Result<Bytes, Error> {
     // Before the first look at it, so that a sender who waits for `100 Continue` need not send it.
-    if body.size_hint().lower() > BODY_LIMIT as u64 {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > BODY_LIMIT {
         return Err(too_large());
     }
-    let mut text = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    let mut text = BytesMut::with_capacity(announced);
+    while let Some(frame) = timeout(BODY_PAUSE, body.frame()).await.map_err(|_| stalled())? {
         let frame = frame.map_err(|_| Error::bad_request("the body ended early"))?;
         let Ok(data) = frame.into_data() else { continue };
         if text.len() + data.len() > BODY_LIMIT {
@@ -145,6 +150,10 @@ async fn read_body(mut body: HttpBody) -> Result<Bytes, Error> {
 
 fn too_large() -> Error {
     Error::new(Code::TooLarge, format!("the body is larger than {BODY_LIMIT} bytes"))
+}
+
+fn stalled() -> Error {
+    Error::new(Code::Timeout, format!("no more of the body came for {} s", BODY_PAUSE.as_secs()))
 }
 
 fn unary(route: &Route, method: &Method, payload: Payload) -> Response {
@@ -188,4 +197,30 @@ async fn download(
         })
     });
     Ok(with_type(content_type, HttpBody::from_stream(chunks)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_whose_sender_stops_half_way_is_given_up() {
+        let half = stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"{"))]).chain(stream::pending());
+        let error = read_body(HttpBody::from_stream(half)).await.expect_err("it never ends");
+        assert_eq!(error.code, Code::Timeout);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_body_is_read_as_long_as_it_goes_on() {
+        let pieces = stream::iter(0..5).then(async |_| {
+            tokio::time::advance(BODY_PAUSE - Duration::from_secs(1)).await;
+            Ok::<_, Infallible>(Bytes::from_static(b"ab"))
+        });
+        let text = read_body(HttpBody::from_stream(pieces)).await.expect("the whole");
+        assert_eq!(text, "ababababab");
+    }
 }

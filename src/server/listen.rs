@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
+/// What the kernel has room for, with its closing NUL.
+const PATH_LIMIT: usize = 107;
+
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     #[error("cannot listen on {address}: {reason}")]
@@ -52,9 +55,11 @@ impl UnixDoor {
     pub fn bind(path: &Path) -> Result<Self, BindError> {
         check_place(path)?;
         let failed = |reason| BindError::Unix { path: path.to_owned(), reason };
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}", std::process::id()));
-        let bound_as = path.with_file_name(name);
+        let bound_as = path.with_file_name(format!(".coop-{}", std::process::id()));
+        if path.as_os_str().len().max(bound_as.as_os_str().len()) > PATH_LIMIT {
+            let reason = format!("the path of a socket may have {PATH_LIMIT} bytes, and this one has more");
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, reason)));
+        }
         // A name that ends in our own pid can only be a leftover of a dead process that had it.
         drop(std::fs::remove_file(&bound_as));
         let listener = UnixListener::bind(&bound_as).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! The accept loops and the life of one connection: HTTP/1.1, HTTP/2 and upgrades on one port,
 //! within stated limits, until coop goes.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use http::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -29,14 +29,20 @@ use super::place::Placed;
 use crate::error::{Code, Error};
 use crate::gateway::envelope;
 
-/// How many connections there may be at once, over all listeners.
-pub const CONNECTIONS: usize = 2048;
+/// How many connections one listener may have at once. Each has its own room, so that strangers who
+/// fill a port keep nobody from the health port or the Unix sockets.
+const CONNECTIONS: usize = 2048;
 /// How many calls and streams one HTTP/2 connection may have open.
 const STREAMS: u32 = 256;
 /// What one HTTP/2 stream may hold back for a slow reader.
 const SEND_BUFFER: usize = 16 << 10;
 /// How long a client may take to shake hands.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long a client may take until it is plain which protocol it speaks. Only then do the limits
+/// of that protocol begin to hold.
+const OPENING: Duration = Duration::from_secs(10);
+/// What HTTP/2 begins with, and nothing else does.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How long an HTTP/1.1 client may take to say what it wants next.
 const HEADERS: Duration = Duration::from_secs(60);
 /// A silent HTTP/2 peer is asked this often whether it lives, and given as long to answer.
@@ -75,12 +81,11 @@ pub struct Server {
     tracker: TaskTracker,
     /// Set when no more may come, and those that are there should finish.
     closing: CancellationToken,
-    room: Arc<Semaphore>,
 }
 
 impl Server {
     pub fn new(tracker: TaskTracker) -> Self {
-        Self { tracker, closing: CancellationToken::new(), room: Arc::new(Semaphore::new(CONNECTIONS)) }
+        Self { tracker, closing: CancellationToken::new() }
     }
 
     /// Accepts nothing more and lets every connection end after what it does now.
@@ -91,6 +96,7 @@ impl Server {
     /// Serves `app` on this listener until closed.
     pub fn serve(&self, listener: Listener, app: Router) {
         let server = self.clone();
+        let room = Arc::new(Semaphore::new(CONNECTIONS));
         self.tracker.spawn(async move {
             loop {
                 let accepted = tokio::select! {
@@ -98,7 +104,10 @@ impl Server {
                     () = server.closing.cancelled() => return,
                 };
                 match accepted {
-                    Ok(stream) => server.welcome(stream, &listener, &app),
+                    Ok(stream) => {
+                        let place = Arc::clone(&room).try_acquire_owned().ok();
+                        server.welcome(stream, place, &listener, &app);
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "a connection could not be accepted");
                         sleep_until(Instant::now() + ACCEPT_PAUSE).await;
@@ -108,13 +117,18 @@ impl Server {
         });
     }
 
-    fn welcome(&self, stream: Stream, listener: &Listener, app: &Router) {
+    fn welcome(
+        &self,
+        stream: Stream,
+        place: Option<OwnedSemaphorePermit>,
+        listener: &Listener,
+        app: &Router,
+    ) {
         let (tls, door) = match listener {
             Listener::Tcp { tls, .. } => (tls.clone(), Door::Tcp { certified: false }),
             Listener::Unix { door, .. } => (None, *door),
         };
         let (server, app) = (self.clone(), app.clone());
-        let place = Arc::clone(&self.room).try_acquire_owned().ok();
         self.tracker.spawn(async move {
             match (stream, place) {
                 (Stream::Unix(stream), None) => turn_away(stream).await,
@@ -158,6 +172,16 @@ impl Server {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let from = Arc::clone(&peer.from);
+        let opened = tokio::select! {
+            opened = timeout(OPENING, opened(stream)) => opened,
+            () = self.closing.cancelled() => return,
+        };
+        let stream = match opened {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => return tracing::debug!(%error, %from, "a connection broke as it began"),
+            Err(_) => return tracing::debug!(%from, "a connection said nothing in time"),
+        };
         let tracker = self.tracker.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = Considerate::wrap(request, &tracker).map(Body::new);
@@ -179,6 +203,20 @@ impl Server {
     }
 }
 
+/// Waits until the stream has begun with something that can only be HTTP/1.1, with the whole of
+/// what HTTP/2 begins with, or with its end; answers it as if nothing had been read yet.
+async fn opened<S: AsyncRead + AsyncWrite>(stream: S) -> io::Result<impl AsyncRead + AsyncWrite + Unpin> {
+    let (mut incoming, outgoing) = tokio::io::split(stream);
+    let mut first = Vec::with_capacity(PREFACE.len());
+    while first.len() < PREFACE.len() && PREFACE.starts_with(&first) {
+        let missing = PREFACE.len() - first.len();
+        if (&mut incoming).take(missing as u64).read_buf(&mut first).await? == 0 {
+            break;
+        }
+    }
+    Ok(tokio::io::join(Cursor::new(first).chain(incoming), outgoing))
+}
+
 fn protocols() -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
@@ -195,7 +233,7 @@ fn protocols() -> Builder<TokioExecutor> {
 /// Says in plain HTTP that there is no room, whatever the client speaks.
 async fn turn_away<S: AsyncWrite + Unpin>(mut stream: S) {
     let error =
-        Error::new(Code::TooLarge, format!("there are {CONNECTIONS} connections already; try again later"));
+        Error::new(Code::NotReady, format!("there are {CONNECTIONS} connections already; try again later"));
     let body = serde_json::Value::Object(envelope(&error)).to_string();
     let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close";
     let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());

@@ -21,8 +21,8 @@ impl Closing {
         self.token.cancelled().await;
     }
 
-    /// The item a stream ends with the first time it is asked, so that no end is unexplained.
-    pub fn last_word<T>(&self) -> Option<Result<T, Status>> {
+    /// The item that a stream ends with then, so that no end is unexplained.
+    pub fn last_word<T>() -> Option<Result<T, Status>> {
         Some(Err(Error::shutting_down().into()))
     }
 }

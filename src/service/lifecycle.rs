@@ -12,6 +12,7 @@ use crate::error::{Code, Error};
 use crate::session::DEFAULT_GRACE;
 use crate::session::event::{RestartReason, ShutdownReason};
 use crate::session::recipe::{Change, check_variable};
+use crate::session::snapshot::Process;
 
 const GRACE_LIMIT_MS: i32 = 300_000;
 
@@ -31,8 +32,10 @@ impl Service {
     ) -> Result<v1::SwitchSessionResponse, Error> {
         let mut env = request.credentials;
         env.extend(request.extra_env);
+        let mut next = (*self.session.snapshot().recipe).clone();
         for (key, value) in &env {
             check_variable(key, value)?;
+            next.put(key, value)?;
         }
         if request.command.iter().any(|word| word.contains('\0')) {
             return Err(Error::bad_request("command has a NUL byte in it"));
@@ -71,7 +74,11 @@ impl Service {
     }
 
     pub(super) fn cwd(&self) -> Result<v1::GetCwdResponse, Error> {
-        let pid = self.session.snapshot().process.pid().ok_or_else(Error::exited)?;
+        let pid = match self.session.snapshot().process {
+            Process::Running { pid } => pid,
+            Process::Starting => return Err(Error::new(Code::NotReady, "the child is not up yet")),
+            Process::Exited(_) => return Err(Error::exited()),
+        };
         let link = std::fs::read_link(format!("/proc/{pid}/cwd"));
         match link {
             Ok(cwd) => Ok(v1::GetCwdResponse { cwd: cwd.to_string_lossy().into_owned() }),

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::Status;
 
 use super::Service;
+use super::closing::Closing;
 use super::convert::{self, Format};
 use crate::error::{Code, Error};
 use crate::session::Session;
@@ -24,7 +25,7 @@ pub type Answers<T> = BoxStream<'static, Result<T, Status>>;
 
 /// The most bytes in one message of output.
 pub(super) const CHUNK: usize = 64 << 10;
-/// No more frames than this to one reader; what changes in between is folded.
+/// No frame follows another to the same reader sooner; what changes in between is folded.
 const FRAME: Duration = Duration::from_millis(33);
 /// A silent stream says that it lives at least this often.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -80,7 +81,7 @@ impl Service {
             session: self.session.clone(),
             format: Format::try_from(request.format)?,
             changes: self.session.screen_changes(),
-            next_frame: None,
+            last: None,
             closing: self.closing.clone(),
         };
         Ok(answers(cursor, self.subscription()?))
@@ -99,7 +100,8 @@ impl Service {
             // What follows are the transitions since then; the snapshot says where they lead.
             opening.seq = request.since_seq;
         }
-        let after = if request.since_seq == 0 { snapshot.event_seq } else { position.after };
+        let from_now_on = request.since_seq == 0 && opening.gap.is_none();
+        let after = if from_now_on { snapshot.event_seq } else { position.after };
         let cursor = StateCursor { opening: Some(opening), events: self.event_cursor(after) };
         Ok(answers(cursor, self.subscription()?))
     }
@@ -190,28 +192,42 @@ struct ScreenCursor {
     format: Format,
     changes: watch::Receiver<ScreenSeq>,
     /// None before the first frame.
-    next_frame: Option<Instant>,
-    closing: super::Closing,
+    last: Option<Frame>,
+    closing: Closing,
 }
 
 impl Cursor for ScreenCursor {
     type Item = v1::ScreenSnapshot;
 
     async fn next(&mut self) -> Option<Result<v1::ScreenSnapshot, Status>> {
-        if let Some(next_frame) = self.next_frame {
+        if let Some(Frame { shown, next_at }) = self.last {
             tokio::select! {
-                changed = self.changes.changed() => if changed.is_err() { return self.closing.last_word() },
-                () = self.closing.closed() => return self.closing.last_word(),
+                // A change may be part of the frame that was sent while it was being announced.
+                changed = self.changes.wait_for(|seq| *seq > shown) => {
+                    if changed.is_err() {
+                        return Closing::last_word();
+                    }
+                }
+                () = self.closing.closed() => return Closing::last_word(),
             }
-            sleep_until(next_frame).await;
+            sleep_until(next_at).await;
         }
-        self.changes.mark_unchanged();
-        self.next_frame = Some(Instant::now() + FRAME);
+        let next_at = Instant::now() + FRAME;
         match self.session.view().await {
-            Ok(view) => Some(Ok(convert::screen_snapshot(&view, self.format, self.session.epoch_ms()))),
+            Ok(view) => {
+                self.last = Some(Frame { shown: view.screen.seq(), next_at });
+                Some(Ok(convert::screen_snapshot(&view, self.format, self.session.epoch_ms())))
+            }
             Err(error) => Some(Err(error.into())),
         }
     }
+}
+
+/// What a reader of screens has got, and when it may get more.
+#[derive(Clone, Copy)]
+struct Frame {
+    shown: ScreenSeq,
+    next_at: Instant,
 }
 
 /// Reads the log on from a place; what it finds is for the others to dress.
@@ -221,7 +237,7 @@ pub(super) struct EventCursor {
     head: watch::Receiver<EventSeq>,
     ready: VecDeque<Arc<Event>>,
     heartbeat_at: Instant,
-    closing: super::Closing,
+    closing: Closing,
 }
 
 pub(super) enum Next {
@@ -311,7 +327,7 @@ impl Cursor for StateCursor {
                     epoch,
                     ..Default::default()
                 })),
-                Next::Closed => self.events.closing.last_word(),
+                Next::Closed => Closing::last_word(),
             };
         }
     }
@@ -344,7 +360,7 @@ impl Cursor for EventsCursor {
                 }
                 Next::Gap(gap) => Some(Ok(gap_event(gap, epoch))),
                 Next::Heartbeat(head) => Some(Ok(heartbeat(head, epoch))),
-                Next::Closed => self.events.closing.last_word(),
+                Next::Closed => Closing::last_word(),
             };
         }
     }

@@ -19,7 +19,7 @@ use crate::term::{Key, LineNumber, Offset};
 const OUTPUT_LIMIT: i32 = 1 << 20;
 const OUTPUT_DEFAULT: i32 = 64 << 10;
 /// The most bytes of text in one page.
-pub const PAGE_LIMIT: i32 = 2 << 20;
+const PAGE_LIMIT: i32 = 2 << 20;
 
 impl Service {
     pub(super) fn health(&self) -> v1::GetHealthResponse {
@@ -73,6 +73,7 @@ impl Service {
             lines.truncate(end);
             lines.drain(..end.saturating_sub(last));
         }
+        keep_newest(&mut lines, PAGE_LIMIT as usize);
         let text = lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect();
         Ok(v1::GetScreenTextResponse { text })
     }
@@ -225,6 +226,17 @@ impl Service {
         let released = self.session.release_lease(LeaseId(request.lease_id)).await?;
         Ok(v1::ReleaseLeaseResponse { released })
     }
+}
+
+/// Drops lines from the top until the rest fits.
+fn keep_newest(lines: &mut Vec<String>, limit_bytes: usize) {
+    let mut bytes = 0;
+    let fits = lines.iter().rev().take_while(|line| {
+        bytes += line.len() + 1;
+        bytes <= limit_bytes
+    });
+    let dropped = lines.len() - fits.count();
+    lines.drain(..dropped);
 }
 
 /// The lease that a caller shows, in metadata over gRPC and as a header over HTTP.

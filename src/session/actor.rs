@@ -19,7 +19,7 @@ use super::outbox::Answer;
 use super::page::Page;
 use super::recipe::Recipe;
 use super::snapshot::{Agent, Process, Snapshot};
-use super::typist::Typist;
+use super::typist::{Typist, Write};
 use crate::driver::agent::AgentState;
 use crate::error::{Code, Error};
 use crate::pty::{Exit, Launch, LaunchError, Signal};
@@ -30,6 +30,9 @@ const HANGUP_AFTER_TERM: Duration = Duration::from_secs(1);
 
 /// How the terminal names its version to programs that ask.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The child that a session starts with.
+const FIRST: Generation = Generation(1);
 
 /// What a session is made of.
 #[derive(Debug, Clone)]
@@ -58,8 +61,10 @@ pub enum Input {
     },
     StartFailed(LaunchError),
     ChildExited(Exit),
-    /// Nothing of what the child ever started is left.
-    TreeGone,
+    /// Nothing of what the child ever started is left, unless it could not be ended.
+    Terminated {
+        child_survives: bool,
+    },
     Tick,
 }
 
@@ -114,7 +119,7 @@ impl Actor {
         let recipe = Arc::new(settings.recipe);
         let snapshot = Snapshot {
             process: Process::Starting,
-            generation: Generation(1),
+            generation: FIRST,
             size: settings.size,
             recipe: Arc::clone(&recipe),
             screen_seq: terminal.seq(),
@@ -139,7 +144,7 @@ impl Actor {
             terminal,
             typist: Typist::default(),
             lease: Lease::default(),
-            life: Life::new(Generation(1)),
+            life: Life::new(FIRST),
             intent: Intent::Serve,
             hang_up_at: None,
             linger_until: None,
@@ -185,7 +190,7 @@ impl Actor {
             Input::Started { pid } => self.started(now, pid),
             Input::StartFailed(error) => self.start_failed(&error),
             Input::ChildExited(exit) => self.child_exited(now, exit),
-            Input::TreeGone => self.life.tree_gone = true,
+            Input::Terminated { child_survives } => self.terminated(child_survives),
             Input::Tick => {}
         }
         self.keep_time(now);
@@ -201,8 +206,8 @@ impl Actor {
                     Ok(()) => {
                         self.board.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
                         self.last_activity = now.steady;
-                        let bytes = self.encode(typing);
-                        self.typist.submit(now, bytes, answer, &mut self.board.outbox);
+                        let write = self.encode(typing);
+                        self.typist.submit(now, write, answer, &mut self.board.outbox);
                     }
                     Err(error) => self.board.answer(answer, Err(error)),
                 }
@@ -251,11 +256,7 @@ impl Actor {
                 }
                 Intent::Serve => {
                     let next = self.recipe.with(change);
-                    // A command that cannot be started must not cost the child that runs.
-                    match next.launch(self.terminal.size()).resolve() {
-                        Ok(_) => self.replace(now, next, reason, grace, answer),
-                        Err(error) => self.board.answer(answer, Err(Error::bad_request(error.to_string()))),
-                    }
+                    self.replace(now, next, reason, grace, answer);
                 }
             },
             Command::GetEnv { answer } => {
@@ -263,8 +264,8 @@ impl Actor {
                 self.board.answer(answer, Ok(Arc::new(env)));
             }
             Command::PutEnv { key, value, answer } => {
-                self.next_recipe().env.insert(key.into(), value.into());
-                self.board.answer(answer, Ok(()));
+                let done = self.next_recipe().put(&key, &value);
+                self.board.answer(answer, done);
             }
             Command::DeleteEnv { key, answer } => {
                 let removed = self.next_recipe().env.remove(std::ffi::OsStr::new(&key));
@@ -297,18 +298,20 @@ impl Actor {
         }
     }
 
-    fn encode(&self, typing: Typing) -> Bytes {
+    fn encode(&self, typing: Typing) -> Write {
         let modes = self.terminal.modes();
         match typing {
-            Typing::Text { text, enter } => encode_text(&text, enter, modes.bracketed_paste).into(),
+            Typing::Text { text, enter } => {
+                Write::text(encode_text(&text, enter, modes.bracketed_paste).into())
+            }
             Typing::Keys(keys) => {
                 let mut bytes = Vec::new();
                 for key in keys {
                     key.encode(modes.application_cursor, &mut bytes);
                 }
-                bytes.into()
+                Write::bytes(bytes.into())
             }
-            Typing::Raw(bytes) => bytes,
+            Typing::Raw(bytes) => Write::bytes(bytes),
         }
     }
 
@@ -349,26 +352,50 @@ impl Actor {
     fn started(&mut self, now: Now, pid: i32) {
         self.board.snapshot.process = Process::Running { pid };
         self.last_activity = now.steady;
-        if let Intent::Replace { next, reason, answer } = std::mem::replace(&mut self.intent, Intent::Serve) {
-            self.recipe = Arc::new(next);
-            let (generation, offset) = (self.life.generation, self.board.shared().output.head().offset());
+        let (generation, offset) = (self.life.generation, self.board.shared().output.head().offset());
+        let reason = match std::mem::replace(&mut self.intent, Intent::Serve) {
+            Intent::Replace { next, reason, answer } => {
+                self.recipe = Arc::new(next);
+                self.board.answer(answer, Ok(Replaced { generation, pid, offset }));
+                reason
+            }
+            // The first child, or the old command again because the new one could not be started.
+            Intent::Serve | Intent::Stop => RestartReason::Restart,
+        };
+        if generation > FIRST {
             self.board.log(now, What::Restart(Restart { generation, offset, pid, reason }));
-            self.board.answer(answer, Ok(Replaced { generation, pid, offset }));
         }
         self.board.agent(now, AgentState::Unknown, "child started");
     }
 
     fn start_failed(&mut self, error: &LaunchError) {
-        if let Intent::Replace { answer, .. } = std::mem::replace(&mut self.intent, Intent::Serve) {
-            self.board.answer(answer, Err(Error::bad_request(error.to_string())));
+        let failed = Exit::Code(error.shell_code());
+        match std::mem::replace(&mut self.intent, Intent::Serve) {
+            Intent::Replace { next, answer, .. } if next != *self.recipe => {
+                let message = format!("{error}; the command that ran before was started again");
+                self.board.answer(answer, Err(Error::bad_request(message)));
+                self.effects.push(Effect::Start(self.recipe.launch(self.terminal.size())));
+            }
+            Intent::Replace { answer, .. } => {
+                self.board.answer(answer, Err(Error::bad_request(error.to_string())));
+                self.life.failed(failed);
+            }
+            Intent::Serve | Intent::Stop => self.life.failed(failed),
         }
-        self.life.failed(Exit::Code(error.shell_code()));
     }
 
     fn child_exited(&mut self, now: Now, exit: Exit) {
         self.life.exited(now, exit);
         self.hang_up_at = None;
         self.typist.fail_all(&Error::exited(), &mut self.board.outbox);
+    }
+
+    fn terminated(&mut self, child_survives: bool) {
+        self.life.tree_gone = true;
+        if child_survives && self.life.exit.is_none() {
+            // It obeys no signal of ours, and closing its terminal is all that is left to do.
+            self.life.failed(Exit::Unknown);
+        }
     }
 
     fn replace(
@@ -416,7 +443,7 @@ impl Actor {
             self.effects.push(Effect::Signal { signal: Signal::HUP, answer });
         }
         if self.linger_until.take_if(|at| *at <= now.steady).is_some() {
-            self.stop(now, ShutdownReason::ChildExit, Duration::ZERO);
+            self.stop(now, ShutdownReason::ChildExit, DEFAULT_GRACE);
         }
         if self.idle_deadline().is_some_and(|at| at <= now.steady) {
             self.stop(now, ShutdownReason::IdleTimeout, DEFAULT_GRACE);

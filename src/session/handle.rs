@@ -102,13 +102,17 @@ impl Session {
         self.ask(|answer| Command::Dump { answer }).await
     }
 
-    /// Ends the child and starts another; answers when that one runs.
+    /// Ends the child and starts another; answers when that one runs. A command that cannot be
+    /// found must not cost the child that runs.
     pub async fn replace(
         &self,
         change: Change,
         reason: RestartReason,
         grace: Duration,
     ) -> Result<Replaced, Error> {
+        let snapshot = self.snapshot();
+        let launch = snapshot.recipe.with(change.clone()).launch(snapshot.size);
+        launch.resolve().map_err(|error| Error::bad_request(error.to_string()))?;
         self.ask(|answer| Command::Replace { change, reason, grace, answer }).await
     }
 

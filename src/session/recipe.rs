@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::pty::{Launch, WindowSize};
 use crate::term::Size;
 
@@ -27,6 +27,20 @@ pub struct Change {
 }
 
 impl Recipe {
+    /// Sets a variable, unless the kernel would refuse the whole environment because of it.
+    pub fn put(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        let held =
+            self.env.iter().filter(|(name, _)| *name != key).map(|(name, value)| name.len() + value.len());
+        if held.sum::<usize>() + key.len() + value.len() > ENVIRONMENT_LIMIT {
+            return Err(Error::new(
+                Code::TooLarge,
+                format!("the environment would be larger than {ENVIRONMENT_LIMIT} bytes"),
+            ));
+        }
+        self.env.insert(key.into(), value.into());
+        Ok(())
+    }
+
     #[must_use]
     pub fn with(&self, change: Change) -> Self {
         let mut next = self.clone();
@@ -65,12 +79,20 @@ impl Recipe {
     }
 }
 
+/// The kernel starts nothing with a larger variable, and nothing with much more of them.
+const VARIABLE_LIMIT: usize = 128 << 10;
+const ENVIRONMENT_LIMIT: usize = 1 << 20;
+
 /// Refuses what no environment can hold.
 pub fn check_variable(key: &str, value: &str) -> Result<(), Error> {
     if key.is_empty() || key.contains(['=', '\0']) {
         return Err(Error::bad_request(format!(
             "{key:?} cannot be the name of a variable: it is empty or has = or NUL in it"
         )));
+    }
+    if key.len() + value.len() + 2 > VARIABLE_LIMIT {
+        let message = format!("{key} and its value are larger than {VARIABLE_LIMIT} bytes");
+        return Err(Error::new(Code::TooLarge, message));
     }
     if value.contains('\0') {
         return Err(Error::bad_request(format!("the value of {key} has a NUL byte in it")));
@@ -115,5 +137,16 @@ mod tests {
             assert!(check_variable(key, value).is_err(), "{key:?}={value:?}");
         }
         assert!(check_variable("PATH", "/bin").is_ok());
+        assert!(check_variable("BIG", &"x".repeat(VARIABLE_LIMIT)).is_err());
+    }
+
+    #[test]
+    fn the_environment_stays_small_enough_to_start_anything() {
+        let mut recipe = recipe();
+        let big = "x".repeat(100 << 10);
+        let taken = (0..20).take_while(|n| recipe.put(&format!("BIG{n}"), &big).is_ok()).count();
+        assert_eq!(taken, 10);
+        assert!(recipe.put("BIG0", "small again").is_ok());
+        assert!(recipe.put("A", "2").is_ok());
     }
 }

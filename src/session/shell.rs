@@ -18,14 +18,17 @@ use super::command::Command;
 use super::event::ShutdownReason;
 use super::handle::Session;
 use crate::error::{Code, Error};
-use crate::pty::{Child, Control, Exit, Launch, LaunchError, Reader, Reaper, WindowSize, Writer};
+use crate::pty::{
+    Child, Control, Exit, Launch, LaunchError, Reader, Reaper, SignalError, WindowSize, Writer,
+};
 
 /// Commands that may wait for the actor; callers beyond that wait in line.
 const COMMANDS: usize = 256;
 /// Reads of output that may wait for the actor; the child waits beyond that.
 const OUTPUT_CHUNKS: usize = 16;
 
-type Termination = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Answers whether the child survives.
+type Termination = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// A running session.
 pub struct Shell {
@@ -129,7 +132,7 @@ impl Shell {
                 self.exit_told = true;
                 Input::ChildExited(exit)
             }
-            () = finished(&mut self.termination) => Input::TreeGone,
+            child_survives = finished(&mut self.termination) => Input::Terminated { child_survives },
             written = write(writer, self.actor.next_write()) => match written {
                 Ok(count) => Input::Wrote(count),
                 Err(error) => {
@@ -167,18 +170,29 @@ impl Shell {
                     None => self.child.signal(signal),
                 };
                 // The caller may have gone; the signal went out all the same.
-                drop(answer.send(sent.map_err(|error| Error::new(Code::Exited, error.to_string()))));
+                drop(answer.send(sent.map_err(|error| {
+                    let code = match error {
+                        SignalError::Exited => Code::Exited,
+                        SignalError::Refused(_) => Code::Internal,
+                    };
+                    Error::new(code, error.to_string())
+                })));
             }
             Effect::Terminate { grace } => {
                 self.hurry = CancellationToken::new();
                 let (child, hurry) = (self.child.clone(), self.hurry.clone());
                 self.termination = Some(Box::pin(async move {
                     match child.terminate(grace, hurry.cancelled()).await {
-                        Ok(ended) if ended.survivors.is_empty() => {}
                         Ok(ended) => {
-                            tracing::error!(survivors = ?ended.survivors, "processes could not be ended");
+                            if !ended.survivors.is_empty() {
+                                tracing::error!(survivors = ?ended.survivors, "processes could not be ended");
+                            }
+                            ended.survivors.contains(&child.pid())
                         }
-                        Err(error) => tracing::error!(%error, "the child's processes could not be found"),
+                        Err(error) => {
+                            tracing::error!(%error, "the child's processes could not be found");
+                            child.exit().is_none()
+                        }
                     }
                 }));
             }
@@ -227,12 +241,13 @@ async fn receive(output: Option<&mut mpsc::Receiver<Bytes>>) -> Option<Bytes> {
     }
 }
 
-async fn finished(termination: &mut Option<Termination>) {
-    match termination {
+async fn finished(termination: &mut Option<Termination>) -> bool {
+    let child_survives = match termination {
         Some(running) => running.await,
         None => never().await,
-    }
+    };
     *termination = None;
+    child_survives
 }
 
 async fn until(deadline: Option<std::time::Instant>) {

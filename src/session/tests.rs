@@ -251,7 +251,7 @@ fn with_no_linger_coop_goes_with_its_child() {
     stage.tell(Input::OutputEnded);
     assert!(stage.terminates(), "what the child left behind goes too");
     assert!(matches!(stage.events().last(), Some(What::Shutdown(ShutdownReason::ChildExit))));
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     assert_eq!(stage.finished(), Some(Exit::Signal(9)));
 }
 
@@ -277,7 +277,7 @@ fn a_shutdown_refuses_writes_tells_everybody_and_ends_with_the_tree() {
     assert_eq!(code(&mut stage.type_text("x", None)), Code::NotReady);
     assert_eq!(code(&mut stage.restart()), Code::NotReady);
     stage.tell(Input::ChildExited(Exit::Signal(1)));
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     assert_eq!(stage.finished(), None, "its output is not in yet");
     stage.tell(Input::OutputEnded);
     assert_eq!(stage.finished(), Some(Exit::Signal(1)));
@@ -305,7 +305,7 @@ fn a_restart_keeps_readers_offsets_and_numbers() {
     stage.tell(Input::ChildExited(Exit::Signal(1)));
     stage.tell(Input::OutputEnded);
     assert_eq!(stage.head(), Head::Live(Offset(5)), "a restart is no end");
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     assert!(stage.starts());
     stage.tell(Input::Started { pid: 8 });
     let replaced = restarted.try_recv().unwrap().unwrap();
@@ -328,7 +328,7 @@ fn an_exited_child_can_be_started_again() {
     stage.tell(Input::ChildExited(Exit::Code(0)));
     stage.tell(Input::OutputEnded);
     let mut restarted = stage.restart();
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     assert!(stage.starts());
     stage.tell(Input::Started { pid: 9 });
     assert!(restarted.try_recv().unwrap().is_ok());
@@ -336,18 +336,30 @@ fn an_exited_child_can_be_started_again() {
 }
 
 #[test]
-fn a_switch_to_nothing_that_can_run_costs_nothing() {
+fn a_switch_that_cannot_be_started_brings_the_old_command_back() {
     let mut stage = Stage::running();
-    for change in [
-        Change { command: vec!["/nowhere/at-all".into()], ..Change::default() },
-        Change { cwd: Some("/nowhere".into()), ..Change::default() },
-    ] {
-        let (reason, grace) = (RestartReason::Switch, Duration::ZERO);
-        let mut refused = stage.ask(|answer| Command::Replace { change, reason, grace, answer });
-        assert_eq!(code(&mut refused), Code::BadRequest);
-        assert!(stage.effects.is_empty());
-        assert_eq!(stage.snapshot().process, Process::Running { pid: 7 });
-    }
+    let change = Change { command: vec!["/no/interpreter".into()], ..Change::default() };
+    let (reason, grace) = (RestartReason::Switch, Duration::ZERO);
+    let mut refused = stage.ask(|answer| Command::Replace { change, reason, grace, answer });
+    stage.tell(Input::ChildExited(Exit::Code(0)));
+    stage.tell(Input::OutputEnded);
+    stage.tell(Input::Terminated { child_survives: false });
+    assert!(stage.starts());
+    stage.tell(Input::StartFailed(crate::pty::LaunchError::NotFound("interpreter".into())));
+    assert_eq!(code(&mut refused), Code::BadRequest);
+    assert!(matches!(&stage.effects[..], [Effect::Start(launch)] if launch.program == "/bin/sh"));
+    stage.tell(Input::Started { pid: 9 });
+    assert_eq!(stage.snapshot().process, Process::Running { pid: 9 });
+    assert!(stage.events().iter().any(|what| matches!(what, What::Restart(restart) if restart.pid == 9)));
+}
+
+#[test]
+fn a_child_that_obeys_no_signal_cannot_hold_the_end_back() {
+    let mut stage = Stage::running();
+    stage.shut_down();
+    stage.tell(Input::Terminated { child_survives: true });
+    assert!(stage.effects.iter().any(|effect| matches!(effect, Effect::CloseTerminal)));
+    assert_eq!(stage.finished(), Some(Exit::Unknown));
 }
 
 #[test]
@@ -356,7 +368,7 @@ fn a_child_that_could_not_be_started_again_is_an_exit() {
     let mut restarted = stage.restart();
     stage.tell(Input::ChildExited(Exit::Code(0)));
     stage.tell(Input::OutputEnded);
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     stage.tell(Input::StartFailed(crate::pty::LaunchError::NotFound("gone".into())));
     assert_eq!(code(&mut restarted), Code::BadRequest);
     assert_eq!(stage.snapshot().process, Process::Exited(Exit::Code(127)));
@@ -405,7 +417,7 @@ fn the_environment_is_for_the_next_child() {
     stage.restart();
     stage.tell(Input::ChildExited(Exit::Code(0)));
     stage.tell(Input::OutputEnded);
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     let started = stage.effects.iter().find_map(|effect| match effect {
         Effect::Start(launch) => Some(launch.env.clone()),
         _ => None,
@@ -421,7 +433,7 @@ fn a_variable_that_is_set_during_a_restart_is_for_the_child_that_comes() {
     stage.ask(|answer| Command::DeleteEnv { key: "A".into(), answer });
     stage.tell(Input::ChildExited(Exit::Signal(1)));
     stage.tell(Input::OutputEnded);
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     let launch = stage.effects.iter().find_map(|effect| match effect {
         Effect::Start(launch) => Some(launch.env.clone()),
         _ => None,
@@ -442,7 +454,7 @@ fn a_shutdown_during_a_restart_brings_its_own_grace() {
     assert!(matches!(stage.effects[..], [Effect::Terminate { grace: given }] if given == grace));
     stage.tell(Input::ChildExited(Exit::Signal(9)));
     stage.tell(Input::OutputEnded);
-    stage.tell(Input::TreeGone);
+    stage.tell(Input::Terminated { child_survives: false });
     assert_eq!(stage.finished(), Some(Exit::Signal(9)));
 }
 

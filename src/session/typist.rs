@@ -18,9 +18,33 @@ pub const QUEUE_LIMIT: usize = 1 << 20;
 /// How many bytes of query replies may wait; a child that asks and never reads gets no more.
 const REPLY_LIMIT: usize = 64 << 10;
 
+/// How a bracketed paste begins and ends on the wire.
+const PASTE: (&[u8], &[u8]) = (b"\x1b[200~", b"\x1b[201~");
+
+/// Something to write, and what must still follow if its rest is dropped.
+#[derive(Debug)]
+pub struct Write {
+    bytes: Bytes,
+    closer: &'static [u8],
+}
+
+impl Write {
+    pub fn bytes(bytes: Bytes) -> Self {
+        Self { bytes, closer: b"" }
+    }
+
+    /// Text as the terminal encoded it: a paste that was begun must be ended, or the program
+    /// would take whatever is typed next for a part of it.
+    pub fn text(bytes: Bytes) -> Self {
+        let closer = if bytes.starts_with(PASTE.0) { PASTE.1 } else { b"" };
+        Self { bytes, closer }
+    }
+}
+
 #[derive(Debug)]
 struct Job {
     rest: Bytes,
+    closer: &'static [u8],
     written: usize,
     queued: Instant,
     answer: Answer<usize>,
@@ -37,7 +61,8 @@ pub struct Typist {
 
 impl Typist {
     /// Queues a write, or refuses it because too much waits already.
-    pub fn submit(&mut self, now: Now, bytes: Bytes, answer: Answer<usize>, outbox: &mut Outbox) {
+    pub fn submit(&mut self, now: Now, write: Write, answer: Answer<usize>, outbox: &mut Outbox) {
+        let Write { bytes, closer } = write;
         if !self.jobs.is_empty() && self.queued_bytes + bytes.len() > QUEUE_LIMIT {
             let message = "the child is not reading its input and the queue is full; try again later";
             outbox.answer(answer, Err(Error::new(Code::WriterBusy, message).with("bytes_written", 0)));
@@ -48,7 +73,7 @@ impl Typist {
             return;
         }
         self.queued_bytes += bytes.len();
-        self.jobs.push_back(Job { rest: bytes, written: 0, queued: now.steady, answer });
+        self.jobs.push_back(Job { rest: bytes, closer, written: 0, queued: now.steady, answer });
     }
 
     /// Queues the terminal's own answer to a query of the program.
@@ -97,6 +122,11 @@ impl Typist {
         {
             let message = "the child has read nothing for 5 s; the rest was dropped";
             let error = Error::new(Code::WriterBusy, message);
+            if job.written > 0 {
+                // What is left of a paste that is as good as done is its own end.
+                let end = if job.rest.len() <= job.closer.len() { &job.rest[..] } else { job.closer };
+                self.replies.extend_from_slice(end);
+            }
             self.drop_front(|written| error.with("bytes_written", written), outbox);
         }
     }
@@ -139,7 +169,7 @@ mod tests {
     impl Desk {
         fn submit(&mut self, now: Now, bytes: &'static [u8]) -> Waiting {
             let (answer, waiting) = oneshot::channel();
-            self.typist.submit(now, Bytes::from_static(bytes), answer, &mut self.outbox);
+            self.typist.submit(now, Write::text(Bytes::from_static(bytes)), answer, &mut self.outbox);
             self.outbox.send_all();
             waiting
         }
@@ -202,6 +232,18 @@ mod tests {
         assert!(behind.try_recv().is_err(), "it has only waited three seconds");
         desk.give_up(start.after(Duration::from_secs(8)));
         assert!(behind.try_recv().unwrap().is_err());
+    }
+
+    #[test]
+    fn a_paste_that_is_given_up_is_ended_before_anything_else() {
+        let (mut desk, start) = (Desk::default(), Now::read());
+        let _stuck = desk.submit(start, b"\x1b[200~one\rtwo\x1b[201~\r");
+        desk.wrote(start, 9);
+        let _next = desk.submit(start.after(Duration::from_secs(4)), b"ls\r");
+        desk.give_up(start.after(STALL));
+        assert_eq!(desk.typist.next(), Some(&b"\x1b[201~"[..]));
+        desk.wrote(start.after(STALL), 6);
+        assert_eq!(desk.typist.next(), Some(&b"ls\r"[..]));
     }
 
     #[test]

@@ -124,21 +124,36 @@ impl OutputLog {
 
     /// Up to `limit` bytes from `offset` on, out of as many segments as it takes.
     pub fn read_joined(&self, offset: Offset, limit: usize) -> Slice {
-        let ring = self.ring();
-        let first = ring.read(offset.0, limit);
-        if first.data.len() == limit || first.next().0 == ring.head {
+        let (first, rest) = self.segments(offset, limit);
+        if rest.is_empty() {
             return first;
         }
-        let mut joined = Vec::with_capacity(limit.min(ring.kept));
+        // The writer waits for nobody's copying: only the segments' handles are taken under the lock.
+        let length = first.data.len() + rest.iter().map(Bytes::len).sum::<usize>();
+        let mut joined = Vec::with_capacity(length);
         joined.extend_from_slice(&first.data);
-        while joined.len() < limit {
-            let more = ring.read(first.offset.0 + joined.len() as u64, limit - joined.len());
-            if more.data.is_empty() {
-                break;
-            }
-            joined.extend_from_slice(&more.data);
+        for segment in &rest {
+            joined.extend_from_slice(segment);
         }
         Slice { data: Bytes::from(joined), ..first }
+    }
+
+    /// What stands at `offset`, and the segments after it, together at most `limit` bytes.
+    fn segments(&self, offset: Offset, limit: usize) -> (Slice, Vec<Bytes>) {
+        let ring = self.ring();
+        let first = ring.read(offset.0, limit);
+        let (mut next, mut room) = (first.next().0, limit - first.data.len());
+        let mut rest = Vec::new();
+        while room > 0 && next < ring.head {
+            let more = ring.read(next, room).data;
+            if more.is_empty() {
+                break;
+            }
+            next += more.len() as u64;
+            room -= more.len();
+            rest.push(more);
+        }
+        (first, rest)
     }
 
     /// A cursor that reads from `offset` on.
@@ -227,7 +242,7 @@ impl OutputReader {
         loop {
             // The head is looked at first: what comes after is then seen as a change.
             let head = *self.head.borrow_and_update();
-            let slice = self.log.read(self.offset, limit.max(1));
+            let slice = self.log.read_joined(self.offset, limit.max(1));
             if !slice.data.is_empty() || slice.skipped > 0 {
                 self.offset = slice.next();
                 return Some(slice);

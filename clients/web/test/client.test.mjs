@@ -25,7 +25,9 @@ test("type, read, resize, signal, exit", async (t) => {
   await type("stty size");
   await row("33 101");
 
-  await type("cat");
+  // What is typed before the shell lets go of the terminal is echoed by whoever comes first.
+  await type("echo re''ady; cat");
+  await row("ready");
   await type("meow");
   await page.evaluate(() => rowsUntil((rows) => rows.filter((row) => row === "meow").length === 2));
   assert.ok((await page.evaluate(() => client.sendSignal({ signal: "INT" }))).delivered);

@@ -35,7 +35,7 @@ const PING: Duration = Duration::from_secs(20);
 /// How long what was asked may go on being done for a client that has left.
 const AFTERLIFE: Duration = Duration::from_secs(10);
 /// How long a client that does not read may hold up the end of coop.
-const GOODBYE: Duration = Duration::from_secs(1);
+const GOODBYE: Duration = Duration::from_millis(250);
 
 pub struct Connection {
     pub service: Service,

@@ -24,7 +24,7 @@ pub const FRAME_LIMIT: u32 = 16 << 20;
 /// What a client may send before it has shown its token.
 const UNPROVEN_LIMIT: usize = 64 << 10;
 /// How long a peer may take to answer a close.
-const CLOSE_TIME: Duration = Duration::from_secs(1);
+const CLOSE_TIME: Duration = Duration::from_millis(250);
 /// How much of an oversized message is read and dropped, and for how long: closing on a peer that
 /// still sends would reset the connection under the reason.
 const DRAIN_LIMIT: u64 = 64 << 20;

@@ -3,8 +3,8 @@
 use bytes::{BufMut as _, BytesMut};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpStream, UnixStream};
 use tokio_tungstenite::tungstenite::Error as WsError;
 
 use crate::support::coop::{Coop, SHELL};
@@ -21,7 +21,7 @@ async fn the_connection_after_the_last_is_told_that_there_is_no_room() {
     // Both ends need a descriptor for each, and many systems allow no more than 1024 unless asked.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
-    let coop = Coop::shell().await;
+    let coop = Coop::with(&["--health-port", "0", "--grpc-port", "0", "--socket", "here.sock"], SHELL).await;
     let mut first = Socket::connect(&coop, "mode=state").await;
     let mut idle = Vec::new();
     while idle.len() < CONNECTIONS - 1 {
@@ -34,8 +34,22 @@ async fn the_connection_after_the_last_is_told_that_there_is_no_room() {
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
     assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
     let body: Value = serde_json::from_str(body).expect("JSON");
-    assert_eq!((&body["code"], &body["error"]["code"]), (&json!("TOO_LARGE"), &json!("TOO_LARGE")), "{body}");
+    assert_eq!((&body["code"], &body["error"]["code"]), (&json!("NOT_READY"), &json!("NOT_READY")), "{body}");
     assert!(body["message"].as_str().is_some_and(|message| message.contains("2048")), "{body}");
+
+    // A full port is full for itself alone.
+    let mut probes = coop.health.expect("a health port");
+    probes.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+    let socket = coop.socket.clone().expect("a socket");
+    for (door, http) in [
+        ("health", Http::tcp(probes)),
+        ("socket", Http::unix(coop.home.path().join(socket))),
+        ("private", Http::unix(coop.private_socket())),
+    ] {
+        assert_eq!(http.get("/api/v1/health").await.status, 200, "{door}");
+    }
+    let grpc = coop.grpc.expect("a gRPC port");
+    assert_eq!(Http::tcp(grpc).get("/api/v1/health").await.code(), "NOT_FOUND");
 
     first.ask(json!({"type": "ping"})).await.expect("who is in is served");
     let waiting = idle.pop().expect("a connection");
@@ -57,6 +71,83 @@ async fn the_connection_after_the_last_is_told_that_there_is_no_room() {
         answer.contains(" 200 ").then_some(())
     })
     .await;
+}
+
+/// Takes the ten seconds that coop gives, once for all of them.
+#[tokio::test]
+async fn who_does_not_even_say_what_it_speaks_is_closed_on() {
+    let coop = Coop::shell().await;
+    let connect = async |sent: &[u8]| {
+        let mut stream = TcpStream::connect(coop.address()).await.expect("connected");
+        stream.write_all(sent).await.expect("sent");
+        stream
+    };
+    // Who has begun well may be silent afterwards, for much longer than this.
+    let mut http1 = connect(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+    let mut start = [0; 13];
+    soon("an answer", http1.read_exact(&mut start)).await.expect("an answer");
+    assert_eq!(&start, b"HTTP/1.1 200 ");
+    let mut begun = BytesMut::from(PREFACE);
+    frame(&mut begun, SETTINGS, 0, 0, &[]);
+    let mut http2 = connect(&begun).await;
+
+    let mut mute: Vec<Box<dyn AsyncRead + Unpin>> = Vec::new();
+    for length in [0, 1, 14, PREFACE.len() - 1] {
+        mute.push(Box::new(connect(&PREFACE[..length]).await));
+        let mut unix = UnixStream::connect(coop.private_socket()).await.expect("connected");
+        unix.write_all(&PREFACE[..length]).await.expect("sent");
+        mute.push(Box::new(unix));
+    }
+    for stream in &mut mute {
+        let mut said = Vec::new();
+        // A reset is an end too.
+        drop(soon("the end", stream.read_to_end(&mut said)).await);
+        assert!(said.is_empty(), "{said:?}");
+    }
+
+    http1
+        .write_all(b"GET /api/v1/nothing HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("sent");
+    let mut rest = String::new();
+    soon("the second answer", http1.read_to_string(&mut rest)).await.expect("text");
+    assert!(rest.contains("HTTP/1.1 404 "), "{rest}");
+    let mut ping = BytesMut::new();
+    frame(&mut ping, PING, 0, 0, b"are you?");
+    http2.write_all(&ping).await.expect("sent");
+    loop {
+        let (kind, _, payload) = soon("a frame", read_frame(&mut http2)).await;
+        assert_ne!(kind, GOAWAY, "{payload:?}");
+        if kind == PING && payload == b"are you?" {
+            break;
+        }
+    }
+}
+
+/// Both protocols have requests that begin with a P, and it may come alone.
+#[tokio::test]
+async fn a_beginning_may_come_in_pieces() {
+    let coop = Coop::shell().await;
+    let put = b"PUT /api/v1/nothing HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let mut stream = TcpStream::connect(coop.address()).await.expect("connected");
+    stream.set_nodelay(true).expect("set");
+    for byte in put {
+        stream.write_all(&[*byte]).await.expect("sent");
+        tokio::task::yield_now().await;
+    }
+    let mut answer = String::new();
+    soon("an answer", stream.read_to_string(&mut answer)).await.expect("text");
+    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+
+    let mut begun = BytesMut::from(PREFACE);
+    frame(&mut begun, SETTINGS, 0, 0, &[]);
+    let mut stream = TcpStream::connect(coop.address()).await.expect("connected");
+    stream.set_nodelay(true).expect("set");
+    for byte in begun {
+        stream.write_all(&[byte]).await.expect("sent");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(soon("a frame", read_frame(&mut stream)).await.0, SETTINGS);
 }
 
 #[tokio::test]
@@ -103,7 +194,7 @@ async fn sockets_that_show_no_token_in_time_are_closed_and_were_told_nothing() {
 async fn one_connection_has_its_share_of_streams() {
     let coop = Coop::shell().await;
     let mut stream = TcpStream::connect(coop.address()).await.expect("connected");
-    let mut sent = BytesMut::from(&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..]);
+    let mut sent = BytesMut::from(PREFACE);
     frame(&mut sent, SETTINGS, 0, 0, &[]);
     for number in 0..=STREAMS {
         let path = "/api/v1/stream/state";
@@ -116,13 +207,8 @@ async fn one_connection_has_its_share_of_streams() {
     stream.write_all(&sent).await.expect("sent");
     let mut answered = std::collections::BTreeSet::new();
     let refused = loop {
-        let mut head = [0; 9];
-        soon("a frame", stream.read_exact(&mut head)).await.expect("a frame");
-        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
-        let id = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-        let mut payload = vec![0; length];
-        soon("a payload", stream.read_exact(&mut payload)).await.expect("a payload");
-        match head[3] {
+        let (kind, id, payload) = soon("a frame", read_frame(&mut stream)).await;
+        match kind {
             HEADERS => drop(answered.insert(id)),
             RST_STREAM => break (id, payload),
             GOAWAY => panic!("the whole connection was ended: {payload:?}"),
@@ -162,9 +248,11 @@ async fn coop_takes_all_the_descriptors_it_may_and_its_child_gets_no_more_than_i
     assert_eq!(numbers[0], numbers[1], "the soft limit is the hard one");
 }
 
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
@@ -175,4 +263,14 @@ fn frame(out: &mut BytesMut, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     out.put_slice(&[kind, flags]);
     out.put_u32(stream);
     out.put_slice(payload);
+}
+
+/// The kind, the stream and the payload of the next frame.
+async fn read_frame(stream: &mut TcpStream) -> (u8, u32, Vec<u8>) {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).await.expect("a frame");
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+    let mut payload = vec![0; length];
+    stream.read_exact(&mut payload).await.expect("a payload");
+    (head[3], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload)
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::support::coop::{Coop, SHELL, Setup};
 use crate::support::http::Http;
+use crate::support::until;
 
 fn mode(path: &Path) -> u32 {
     std::fs::symlink_metadata(path).expect("it exists").permissions().mode() & 0o777
@@ -140,4 +141,22 @@ async fn a_file_that_is_no_socket_is_left_alone() {
     let said = refused(&["--socket", kept.to_str().expect("text"), "--", "cat"]).await;
     assert!(said.contains("no socket"), "{said}");
     assert_eq!(std::fs::read_to_string(&kept).expect("still there"), "mine");
+}
+
+#[tokio::test]
+async fn a_state_path_that_is_too_long_or_cannot_be_written_is_gone_around() {
+    let long = format!("/tmp/{}", "x".repeat(90));
+    for state in [long.as_str(), "/proc/nowhere"] {
+        let setup = Setup::new(["--port", "0", "--", "sh", "-c", "echo at=$COOP_SOCKET; exec cat"]);
+        let coop = setup.env("XDG_STATE_HOME", state).start().await;
+        let socket = until("the socket's path", async || {
+            let text = coop.http().get("/api/v1/screen/text?lines=1").await.text();
+            text.trim().strip_prefix("at=").map(str::to_owned)
+        })
+        .await;
+        assert_eq!(Http::unix(&socket).get("/api/v1/health").await.status, 200, "{socket}");
+        let dir = std::path::Path::new(&socket).parent().expect("a directory");
+        assert_eq!(std::fs::metadata(dir).expect("it is there").permissions().mode() & 0o777, 0o700);
+        drop(std::fs::remove_dir_all(&long));
+    }
 }

@@ -212,6 +212,7 @@ pub struct GetScreenTextRequest {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetScreenTextResponse {
+    /// At most the newest 2 MiB; GetScrollback gives the rest, page by page.
     #[prost(string, tag="1")]
     pub text: ::prost::alloc::string::String,
 }

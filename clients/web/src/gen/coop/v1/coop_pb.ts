@@ -331,6 +331,8 @@ export const GetScreenTextRequestSchema: GenMessage<GetScreenTextRequest> = /*@_
  */
 export type GetScreenTextResponse = Message<"coop.v1.GetScreenTextResponse"> & {
   /**
+   * At most the newest 2 MiB; GetScrollback gives the rest, page by page.
+   *
    * @generated from field: string text = 1;
    */
   text: string;
