@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -38,6 +39,8 @@ pub enum StartError {
     Launch(#[from] LaunchError),
     #[error("coop cannot watch over its children: {0}")]
     Reaper(io::Error),
+    #[error("the session's thread cannot be started: {0}")]
+    Thread(io::Error),
     #[error("reflection cannot be served: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
 }
@@ -48,7 +51,7 @@ impl StartError {
         match self {
             Self::Launch(error) => u8::try_from(error.shell_code()).unwrap_or(1),
             Self::Bind(_) | Self::Tls(_) | Self::StateDir { .. } => USAGE,
-            Self::Reaper(_) | Self::Reflection(_) => 1,
+            Self::Reaper(_) | Self::Thread(_) | Self::Reflection(_) => 1,
         }
     }
 }
@@ -58,8 +61,8 @@ pub const USAGE: u8 = 64;
 
 /// Serves one session from its start to its end; answers how the child ended.
 ///
-/// The session lives on a runtime of its own, so that however many readers there are, they wait for
-/// their turn among themselves and never before the child.
+/// The session lives on a thread and a runtime of its own, so that however many readers there are,
+/// they wait for their turn among themselves and never before the child.
 pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Result<Exit, StartError> {
     let tracker = TaskTracker::new();
     pty::raise_descriptor_limit();
@@ -83,9 +86,13 @@ pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Resu
     let server = Server::new(tracker.clone());
     let state_dir = doors.serve(&server, &apps, stdout);
 
-    let mut living = JoinSet::new();
-    living.spawn_on(shell.run(), sessions);
-    let exit = live(living, &session, interrupts).await;
+    // As a task it would share a worker with the reader that feeds it, and they would take turns.
+    let (over, ended) = oneshot::channel();
+    let there = sessions.clone();
+    let thread = std::thread::Builder::new().name("session".to_owned());
+    let _ends_with_the_session =
+        thread.spawn(move || over.send(there.block_on(shell.run()))).map_err(StartError::Thread)?;
+    let exit = live(ended, &session, interrupts).await;
 
     closing.close();
     server.close();
@@ -99,17 +106,13 @@ pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Resu
 }
 
 /// Lets the session live until it is over, passing on what coop itself is told by signals.
-async fn live(mut living: JoinSet<Exit>, session: &Session, mut interrupts: Interrupts) -> Exit {
+async fn live(mut ended: oneshot::Receiver<Exit>, session: &Session, mut interrupts: Interrupts) -> Exit {
     loop {
         tokio::select! {
-            ended = living.join_next() => return match ended {
-                Some(Ok(exit)) => exit,
-                Some(Err(error)) => {
-                    tracing::error!(%error, "the session broke down");
-                    Exit::Unknown
-                }
-                None => Exit::Unknown,
-            },
+            exit = &mut ended => return exit.unwrap_or_else(|_| {
+                tracing::error!("the session broke down");
+                Exit::Unknown
+            }),
             () = interrupts.next() => {
                 tracing::info!("a signal asks coop to go");
                 // The second time means now. A session that has ended needs no telling.

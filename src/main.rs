@@ -11,8 +11,8 @@ use coop::log::{self, Outlet};
 
 /// More threads than this gain a terminal nothing, and each costs memory.
 const WORKERS: usize = 4;
-/// The session's own: one reads while the other draws.
-const SESSION_WORKERS: usize = 2;
+/// Beside the session's own thread: one reads while the other draws.
+const SESSION_WORKERS: usize = 1;
 
 fn main() -> ExitCode {
     let environment = config::environment();

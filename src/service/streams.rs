@@ -23,8 +23,9 @@ use crate::term::{Offset, OutputReader, ScreenSeq};
 /// A stream of answers, as every streaming handler returns it.
 pub type Answers<T> = BoxStream<'static, Result<T, Status>>;
 
-/// The most bytes in one message of output.
-pub(super) const CHUNK: usize = 64 << 10;
+/// The most bytes in one message of output: large enough to be cheap, small enough that a probe
+/// does not wait long while many readers are served.
+pub(super) const CHUNK: usize = 16 << 10;
 /// No frame follows another to the same reader sooner; what changes in between is folded.
 const FRAME: Duration = Duration::from_millis(33);
 /// A silent stream says that it lives at least this often.
