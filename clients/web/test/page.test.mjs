@@ -22,8 +22,9 @@ test("it shows the screen, and typing works", async (t) => {
   await page.keyboard.press("Enter");
   await untilRow(page, /^wrong ünï€ “é”$/);
 
-  await page.keyboard.type("cat");
+  await page.keyboard.type("echo re''ady; cat");
   await page.keyboard.press("Enter");
+  await untilRow(page, /^ready$/);
   await page.keyboard.type("in cat");
   await untilRow(page, /^in cat$/);
   await page.keyboard.press("Control+c");
@@ -103,8 +104,10 @@ test("keys by button, out of the terminal by keyboard, and the size of the windo
   const { origin } = await startCoop(t);
   const page = await openPage(t, origin);
   await untilRow(page, /^\$ ?$/);
-  await page.keyboard.type("sleep 1000");
+  // Ctrl-C throws away what the shell has not read yet, so it comes once the command runs.
+  await page.keyboard.type("echo re''ady; sleep 1000");
   await page.keyboard.press("Enter");
+  await untilRow(page, /^ready$/);
   await page.keyboard.press("Control+]");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Ctrl-C");
   await page.keyboard.press("Space");
