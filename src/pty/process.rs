@@ -261,8 +261,31 @@ mod tests {
         let own = Process::read(rustix::process::getpid().as_raw_pid()).expect("our own stat");
         assert_eq!(own.pid, rustix::process::getpid().as_raw_pid());
         assert_eq!(own.parent, rustix::process::getppid().map_or(0, Pid::as_raw_pid));
-        assert_eq!(own.session, rustix::process::getsid(None).expect("getsid").as_raw_pid());
         assert!(!own.is_zombie());
+    }
+
+    /// The session is read off a process that started one of its own: ours may have begun outside of what we can see (a
+    /// container's first process keeps the session of whoever started the container), and is then no number at all.
+    #[test]
+    fn a_session_is_known_by_its_first_process() {
+        let mut leader = std::process::Command::new("setsid")
+            .arg("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("setsid");
+        let pid = i32::try_from(leader.id()).expect("a pid");
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        // `setsid` is one and the same process before and after it has started the session.
+        let session = loop {
+            let session = Process::read(pid).expect("its stat").session;
+            if session == pid || std::time::Instant::now() > deadline {
+                break session;
+            }
+            std::thread::yield_now();
+        };
+        drop(leader.stdin.take());
+        leader.wait().expect("the end of cat");
+        assert_eq!(session, pid);
     }
 
     #[test]
