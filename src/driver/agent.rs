@@ -1,6 +1,10 @@
 //! The vocabulary of an agent's state, shared by every driver and by nobody's wire format.
 
-/// What the agent is doing, as far as there is evidence for it.
+use std::sync::Arc;
+
+use super::prompt::Prompt;
+
+/// The name of what the agent is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AgentState {
     /// Launched, and nothing seen yet.
@@ -54,6 +58,156 @@ impl AgentState {
     /// The state with this name on the wire, in any case.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str().eq_ignore_ascii_case(name))
+    }
+}
+
+/// What the agent is doing, with everything that belongs to it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Situation {
+    Starting,
+    Working {
+        /// Why the agent is trying its API again, while it does.
+        retrying: Option<Trouble>,
+    },
+    Idle,
+    Prompt(Arc<Prompt>),
+    Error(Trouble),
+    Parked(Parked),
+    Restarting,
+    Exited,
+    Unknown,
+}
+
+impl Situation {
+    pub fn state(&self) -> AgentState {
+        match self {
+            Self::Starting => AgentState::Starting,
+            Self::Working { .. } => AgentState::Working,
+            Self::Idle => AgentState::Idle,
+            Self::Prompt(_) => AgentState::Prompt,
+            Self::Error(_) => AgentState::Error,
+            Self::Parked(_) => AgentState::Parked,
+            Self::Restarting => AgentState::Restarting,
+            Self::Exited => AgentState::Exited,
+            Self::Unknown => AgentState::Unknown,
+        }
+    }
+
+    pub fn prompt(&self) -> Option<&Arc<Prompt>> {
+        match self {
+            Self::Prompt(prompt) => Some(prompt),
+            Self::Starting
+            | Self::Working { .. }
+            | Self::Idle
+            | Self::Error(_)
+            | Self::Parked(_)
+            | Self::Restarting
+            | Self::Exited
+            | Self::Unknown => None,
+        }
+    }
+
+    /// What is wrong, in a state that has something wrong with it.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        match self {
+            Self::Working { retrying } => retrying.as_ref(),
+            Self::Error(trouble) => Some(trouble),
+            Self::Parked(parked) => Some(&parked.trouble),
+            Self::Starting
+            | Self::Idle
+            | Self::Prompt(_)
+            | Self::Restarting
+            | Self::Exited
+            | Self::Unknown => None,
+        }
+    }
+}
+
+/// An error of the agent's, as it told it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    pub category: ErrorCategory,
+    /// The agent's own words.
+    pub detail: String,
+}
+
+/// The agent waits for a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parked {
+    pub trouble: Trouble,
+    /// Only if the agent itself gave a time.
+    pub resume_at_epoch_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorCategory {
+    Unauthorized,
+    OutOfCredits,
+    RateLimited,
+    NoInternet,
+    ServerError,
+    Other,
+}
+
+impl ErrorCategory {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unauthorized => "unauthorized",
+            Self::OutOfCredits => "out_of_credits",
+            Self::RateLimited => "rate_limited",
+            Self::NoInternet => "no_internet",
+            Self::ServerError => "server_error",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Where evidence comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    Hooks,
+    /// What the agent tells its own terminal: title, progress, program status.
+    Terminal,
+    /// The status file that an agent keeps for its process.
+    Registry,
+    SessionLog,
+    Stdout,
+    Process,
+    Screen,
+}
+
+impl Tier {
+    pub const ALL: [Tier; 7] = [
+        Self::Hooks,
+        Self::Terminal,
+        Self::Registry,
+        Self::SessionLog,
+        Self::Stdout,
+        Self::Process,
+        Self::Screen,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hooks => "hooks",
+            Self::Terminal => "terminal",
+            Self::Registry => "registry",
+            Self::SessionLog => "session_log",
+            Self::Stdout => "stdout",
+            Self::Process => "process",
+            Self::Screen => "screen",
+        }
+    }
+
+    /// Smaller is more to be trusted; equal ranks are peers, among which the newest edge wins.
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::Hooks | Self::Terminal | Self::Registry => 1,
+            Self::SessionLog => 2,
+            Self::Stdout => 3,
+            Self::Process => 4,
+            Self::Screen => 5,
+        }
     }
 }
 

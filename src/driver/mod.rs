@@ -1,4 +1,71 @@
-//! What coop knows of agents. Drivers do no I/O and have no clock; they see the screen as a
-//! value and nothing else of the terminal.
+//! What coop knows of agents. Drivers do no I/O and have no clock: observations go in, findings come out, and what
+//! is to be typed is a value. They see the screen as a value and nothing else of the terminal.
 
 pub mod agent;
+pub mod claude;
+pub mod evidence;
+pub mod layout;
+pub mod prompt;
+pub mod sight;
+pub mod tracker;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use self::evidence::Finding;
+use self::prompt::{Answer, Prompt};
+use self::sight::{Composer, Dialog, Sight};
+use crate::term::{Screen, Signal};
+
+/// Everything coop knows about one agent.
+pub trait Driver: Send {
+    /// A hook of the agent was called with this payload.
+    fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding>;
+
+    /// The agent wrote a line to its log.
+    fn log_line(&mut self, line: &Value) -> Vec<Finding>;
+
+    /// The agent printed a line of JSON.
+    fn stdout_line(&mut self, line: &Value) -> Vec<Finding>;
+
+    /// The agent's status file was written.
+    fn registry(&mut self, file: &Value) -> Vec<Finding>;
+
+    /// The agent told its terminal something.
+    fn signal(&mut self, signal: &Signal) -> Vec<Finding>;
+
+    fn see(&self, screen: &Screen) -> Sight;
+
+    /// The message as it must be pasted so that it is taken for a message and for nothing else.
+    fn compose(&self, message: &str) -> String;
+
+    /// Whether the composer holds exactly what was pasted.
+    fn holds(&self, composer: &Composer, pasted: &str) -> bool;
+
+    /// What stops a turn.
+    fn interrupt(&self) -> &'static [u8];
+
+    /// What takes back a draft, one press after the other with a look at the screen in between.
+    fn clear(&self) -> &'static [u8];
+
+    /// The answer as the agent's own waiting hook takes it, where it can carry this one.
+    fn hook_answer(&self, prompt: &Prompt, answer: &Answer) -> Option<Value>;
+
+    /// The next key on the way from what is on screen to the answer. It is asked again after each
+    /// visible effect, so it needs to remember nothing.
+    fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move;
+
+    /// What to answer without asking anybody, if this may be answered so.
+    fn groom(&self, prompt: &Prompt, command: &[String]) -> Option<Answer>;
+
+    /// What to wait for before keys count: a dialog ignores them at first.
+    fn guard(&self) -> std::time::Duration;
+}
+
+/// A step towards an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Move {
+    Press(Bytes),
+    /// The dialog cannot take this answer, and why.
+    Refuse(String),
+}
