@@ -1,0 +1,432 @@
+//! Evidence becomes state. Pure: it is told what was heard, what is on screen and what time it is.
+//!
+//! Three parts, each with its table: [`turn`] weighs what the sources say of the turn, [`asking`] finds the dialog
+//! that stands, and here both become the one situation that is published:
+//!
+//! | first that applies | situation |
+//! |---|---|
+//! | the child has exited | `exited`, and nothing after it |
+//! | a dialog stands | `prompt` |
+//! | a status file says for a second that a dialog stands, and neither it nor a composer is recognised | `prompt` without options |
+//! | a turn runs | `working`, with what it is retrying |
+//! | a turn ended badly | `error` or `parked` |
+//! | a turn is over, and the composer is on screen and nothing runs | `idle` |
+//! | a turn is over for a second, and neither composer nor options nor a running turn are recognised | `idle` |
+//! | otherwise | what it was, but never a prompt that is gone |
+//!
+//! The screen is read on every look, and is evidence itself:
+//!
+//! | the screen | says |
+//! |---|---|
+//! | shows a running turn, and showed none before | a turn runs |
+//! | shows a running turn a second after one is said to have failed | another turn runs |
+//! | shows composer and no turn, three looks at least 250 ms apart, while a turn is said to run | the turn is over, if the agent's idle screen cannot be mistaken |
+
+mod asking;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use self::asking::Asking;
+use self::turn::{End, Standing, Turn, Word};
+use super::agent::{AgentState, Situation, Tier};
+use super::evidence::{Claim, Evidence};
+use super::prompt::{Prompt, PromptId, PromptKind};
+use super::sight::Sight;
+
+/// How far apart looks must be to count as several.
+const LOOK_APART: Duration = Duration::from_millis(250);
+/// How many such looks end a turn.
+const LOOKS: u32 = 3;
+/// How old a turn's last sign of life must be before the screen may end it: what was just said is not drawn yet.
+const SETTLED: Duration = Duration::from_secs(1);
+/// How long a turn may be over, or a dialog be announced by a status file, without the screen showing it.
+const UNRECOGNISED: Duration = Duration::from_secs(1);
+
+/// What is different about an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Habits {
+    /// Its idle screen cannot be mistaken for a running turn.
+    pub sure_idle_screen: bool,
+    /// How long its dialogs ignore keys.
+    pub guard: Duration,
+    /// How long an inferred end of a turn must hold.
+    pub grace: Duration,
+}
+
+/// The last word of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vote {
+    pub tier: Tier,
+    pub state: AgentState,
+    pub at: Instant,
+    pub cause: &'static str,
+    pub seen: String,
+}
+
+/// What is published, and who says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub situation: Situation,
+    pub tier: Tier,
+    pub cause: &'static str,
+}
+
+#[derive(Debug)]
+pub struct Tracker {
+    habits: Habits,
+    standing: Standing,
+    asking: Asking,
+    votes: BTreeMap<Tier, Vote>,
+    verdict: Verdict,
+    sight: Sight,
+    /// A status file says that some dialog stands.
+    waiting: Option<(Instant, PromptId)>,
+    idle_looks: IdleLooks,
+    grace_ends: Option<Instant>,
+}
+
+/// Looks at an idle screen in a row.
+#[derive(Debug, Default)]
+struct IdleLooks {
+    count: u32,
+    last: Option<Instant>,
+}
+
+impl Tracker {
+    /// `prefix` begins every prompt's id, and is nobody else's.
+    pub fn new(now: Instant, habits: Habits, prefix: String) -> Self {
+        Self {
+            habits,
+            standing: Standing::new(now),
+            asking: Asking::new(prefix, habits.guard),
+            votes: BTreeMap::new(),
+            verdict: Verdict { situation: Situation::Starting, tier: Tier::Process, cause: "launch" },
+            sight: Sight::default(),
+            waiting: None,
+            idle_looks: IdleLooks::default(),
+            grace_ends: None,
+        }
+    }
+
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    pub fn sight(&self) -> &Sight {
+        &self.sight
+    }
+
+    pub fn grace_ends(&self) -> Option<Instant> {
+        self.grace_ends
+    }
+
+    /// Takes in what a source says happened at `at`. Answers the prompt that was announced, if one was.
+    pub fn hear(&mut self, now: Instant, at: Instant, evidence: Evidence) -> Option<PromptId> {
+        let Evidence { tier, claim, cause, seen, .. } = evidence;
+        if self.over() {
+            return None;
+        }
+        let state = claimed_state(&claim);
+        self.votes.insert(tier, Vote { tier, state, at, cause, seen });
+        if tier == Tier::Registry {
+            self.waiting = None;
+        }
+        let turn = Turn::claimed(&claim);
+        let announced = match claim {
+            Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
+            Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
+                self.asking.forget_before(at);
+                None
+            }
+            Claim::Waiting => {
+                self.waiting = Some((at, self.asking.next_id()));
+                None
+            }
+            Claim::Quiet => {
+                self.grace_ends.get_or_insert(now + self.habits.grace);
+                None
+            }
+            Claim::Working | Claim::Retrying(_) | Claim::NotWorking => None,
+        };
+        if let Some(turn) = turn {
+            // A title stops spinning when a dialog opens, too: that is no end of the turn around it.
+            let dialog_explains = turn == Turn::Over(End::Well)
+                && tier == Tier::Terminal
+                && (self.asking.on_screen() || self.asking.standing(now).is_some());
+            if !dialog_explains {
+                self.standing.hear(now, Word { turn, tier, cause, at });
+            }
+            self.grace_ends = None;
+            self.idle_looks = IdleLooks::default();
+        }
+        self.decide(now);
+        announced
+    }
+
+    /// The agent's log has grown, whatever it says: it was not done.
+    pub fn log_grew(&mut self) {
+        self.grace_ends = None;
+    }
+
+    /// A tool is about to be used with this input, whether it asks or not.
+    pub fn tool_use(&mut self, tool: String, input: serde_json::Value) {
+        self.asking.tool_use(tool, input);
+    }
+
+    /// Takes in what the screen shows; also what to call when time has passed.
+    pub fn look(&mut self, now: Instant, sight: Sight) {
+        if self.over() {
+            return;
+        }
+        let began = sight.busy && !self.sight.busy;
+        self.sight = sight;
+        self.asking.look(now, &self.sight);
+        if self.asking.inside_a_turn() && !matches!(self.standing.word().turn, Turn::Running { .. }) {
+            self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:dialog", now));
+        }
+        if began {
+            self.vote(now, AgentState::Working, "screen:busy", "a running turn");
+            self.standing.hear(now, screen_word(Turn::Running { retrying: None }, "screen:busy", now));
+        }
+        let word = self.standing.word();
+        let failed = matches!(word.turn, Turn::Over(End::Failed(_) | End::Parked(_)));
+        if failed && self.sight.busy && now.duration_since(word.at) >= SETTLED {
+            self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:busy", now));
+        }
+        self.standing.keep_time(now);
+        self.count_idle_looks(now);
+        if self.grace_ends.take_if(|ends| *ends <= now).is_some() {
+            let word = Word { turn: Turn::Over(End::Well), tier: Tier::Process, cause: "grace", at: now };
+            self.standing.stand(word);
+        }
+        self.decide(now);
+    }
+
+    /// coop itself stopped the turn.
+    pub fn interrupted(&mut self, now: Instant) {
+        if matches!(self.standing.word().turn, Turn::Running { .. }) {
+            let turn = Turn::Over(End::Well);
+            self.standing.stand(Word { turn, tier: Tier::Process, cause: "interrupt", at: now });
+            self.decide(now);
+        }
+    }
+
+    /// The child is gone.
+    pub fn exited(&mut self, now: Instant) {
+        if !self.over() {
+            self.vote_of(Tier::Process, now, AgentState::Exited, "exit", "the process ended");
+            self.verdict = Verdict { situation: Situation::Exited, tier: Tier::Process, cause: "exit" };
+        }
+    }
+
+    /// When to look again though nothing has changed.
+    pub fn deadline(&self, now: Instant) -> Option<Instant> {
+        if self.over() {
+            return None;
+        }
+        let word = self.standing.word();
+        let unrecognised = match word.turn {
+            Turn::Over(End::Well) if self.verdict.situation != Situation::Idle => {
+                Some(word.at + UNRECOGNISED)
+            }
+            Turn::Over(_) | Turn::Unknown | Turn::Running { .. } => None,
+        };
+        let waiting = self.waiting.as_ref().map(|(since, _)| *since + UNRECOGNISED);
+        let idle_look =
+            self.looks_idle().then(|| self.idle_looks.last.map(|last| last + LOOK_APART)).flatten();
+        [
+            self.standing.deadline(),
+            self.asking.deadline(now),
+            unrecognised.filter(|at| *at > now),
+            waiting.filter(|at| *at > now),
+            idle_look,
+            self.grace_ends,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Every source's last word, and why the verdict is what it is.
+    pub fn explain(&self) -> (String, Vec<Vote>) {
+        let Verdict { situation, tier, cause } = &self.verdict;
+        let state = situation.state().as_str();
+        let reason = match situation {
+            Situation::Exited => "the process ended, and nothing comes after that".to_owned(),
+            Situation::Prompt(prompt) if prompt.ready => format!("a dialog is on screen ({cause})"),
+            Situation::Prompt(_) => format!("a dialog was announced ({cause}) and is not taking keys yet"),
+            Situation::Idle if self.sight.composer.is_some() => {
+                format!(
+                    "{} said that no turn is running ({cause}), and the composer is on screen",
+                    tier.as_str()
+                )
+            }
+            Situation::Idle => {
+                format!(
+                    "{} said that no turn is running ({cause}), and the screen shows no dialog",
+                    tier.as_str()
+                )
+            }
+            Situation::Working { .. } if matches!(self.standing.word().turn, Turn::Over(_)) => {
+                format!("{cause}; the turn is said to be over, but the screen does not show it yet")
+            }
+            Situation::Starting
+            | Situation::Working { .. }
+            | Situation::Error(_)
+            | Situation::Parked(_)
+            | Situation::Restarting
+            | Situation::Unknown => {
+                format!("{} has the newest word that counts: {state} ({cause})", tier.as_str())
+            }
+        };
+        (reason, self.votes.values().cloned().collect())
+    }
+
+    fn over(&self) -> bool {
+        self.verdict.situation == Situation::Exited
+    }
+
+    /// The screen of an agent that waits for a message.
+    fn looks_idle(&self) -> bool {
+        let running = matches!(self.standing.word().turn, Turn::Running { .. } | Turn::Unknown);
+        let sight = &self.sight;
+        running
+            && self.habits.sure_idle_screen
+            && sight.composer.is_some()
+            && !sight.busy
+            && !self.asking.on_screen()
+            && !sight.option_list
+    }
+
+    fn count_idle_looks(&mut self, now: Instant) {
+        if !self.looks_idle() {
+            self.idle_looks = IdleLooks::default();
+            return;
+        }
+        if self.idle_looks.last.is_none_or(|last| now.duration_since(last) >= LOOK_APART) {
+            self.idle_looks = IdleLooks { count: self.idle_looks.count + 1, last: Some(now) };
+        }
+        let settled = now.duration_since(self.standing.word().at) >= SETTLED;
+        if self.idle_looks.count >= LOOKS && settled {
+            self.vote(now, AgentState::Idle, "screen:composer", "the composer, and no running turn");
+            self.standing.stand(screen_word(Turn::Over(End::Well), "screen:composer", now));
+            self.asking.forget_before(now);
+        }
+    }
+
+    fn decide(&mut self, now: Instant) {
+        if let Some(standing) = self.asking.standing(now) {
+            self.verdict = Verdict {
+                situation: Situation::Prompt(standing.prompt),
+                tier: standing.tier,
+                cause: standing.cause,
+            };
+            return;
+        }
+        let sight = &self.sight;
+        if let Some((since, id)) = &self.waiting
+            && now.duration_since(*since) >= UNRECOGNISED
+            && sight.composer.is_none()
+            && !sight.busy
+        {
+            let prompt = Arc::new(unreadable(id.clone()));
+            self.verdict = Verdict {
+                situation: Situation::Prompt(prompt),
+                tier: Tier::Registry,
+                cause: "registry:waiting",
+            };
+            return;
+        }
+        let Word { turn, tier, cause, at } = self.standing.word();
+        let situation = match turn {
+            Turn::Unknown => Situation::Starting,
+            Turn::Running { retrying } => {
+                Situation::Working { retrying: retrying.clone().or_else(|| sight.retrying.clone()) }
+            }
+            Turn::Over(End::Failed(trouble)) => Situation::Error(trouble.clone()),
+            Turn::Over(End::Parked(parked)) => Situation::Parked(parked.clone()),
+            Turn::Over(End::Well) => {
+                let shown = sight.composer.is_some() && !sight.busy && !self.asking.on_screen();
+                let nothing_known = sight.composer.is_none()
+                    && !sight.busy
+                    && !sight.option_list
+                    && !self.asking.on_screen()
+                    && now.duration_since(*at) >= UNRECOGNISED;
+                if shown || nothing_known {
+                    Situation::Idle
+                } else {
+                    match &self.verdict.situation {
+                        // The dialog has gone, and what comes after it is not drawn yet.
+                        Situation::Prompt(_) => Situation::Working { retrying: None },
+                        Situation::Starting
+                        | Situation::Working { .. }
+                        | Situation::Idle
+                        | Situation::Error(_)
+                        | Situation::Parked(_)
+                        | Situation::Restarting
+                        | Situation::Exited
+                        | Situation::Unknown => return,
+                    }
+                }
+            }
+        };
+        let retrying = matches!(situation, Situation::Working { retrying: Some(_) });
+        let cause = if retrying { "retrying" } else { *cause };
+        let same = situation.state() == self.verdict.situation.state() && situation == self.verdict.situation;
+        if !same {
+            self.verdict = Verdict { situation, tier: *tier, cause };
+        }
+    }
+
+    fn vote(&mut self, at: Instant, state: AgentState, cause: &'static str, seen: &str) {
+        self.vote_of(Tier::Screen, at, state, cause, seen);
+    }
+
+    fn vote_of(&mut self, tier: Tier, at: Instant, state: AgentState, cause: &'static str, seen: &str) {
+        self.votes.insert(tier, Vote { tier, state, at, cause, seen: seen.to_owned() });
+    }
+}
+
+fn screen_word(turn: Turn, cause: &'static str, at: Instant) -> Word {
+    Word { turn, tier: Tier::Screen, cause, at }
+}
+
+fn claimed_state(claim: &Claim) -> AgentState {
+    match claim {
+        Claim::Asked(_) | Claim::Waiting => AgentState::Prompt,
+        Claim::Quiet => AgentState::Idle,
+        Claim::TurnStarted { .. }
+        | Claim::Working
+        | Claim::Retrying(_)
+        | Claim::TurnEnded
+        | Claim::NotWorking
+        | Claim::Failed(_)
+        | Claim::Parked(_) => Turn::claimed(claim).map_or(AgentState::Unknown, |turn| turn.state()),
+    }
+}
+
+/// A dialog that is known to stand, and that nobody could read.
+fn unreadable(id: PromptId) -> Prompt {
+    Prompt {
+        id,
+        kind: PromptKind::Setup,
+        subtype: None,
+        tool: None,
+        input: None,
+        input_full: None,
+        options: Vec::new(),
+        options_fallback: true,
+        questions: Vec::new(),
+        question_current: 0,
+        summary: None,
+        message: "The agent waits at a dialog that coop does not know.".to_owned(),
+        screen_lines: Vec::new(),
+        ready: false,
+    }
+}

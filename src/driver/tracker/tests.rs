@@ -1,0 +1,479 @@
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::driver::agent::{ErrorCategory, Trouble};
+use crate::driver::prompt::Ask;
+use crate::driver::sight::{Choice, Composer, Dialog, Page, Role};
+
+const HABITS: Habits =
+    Habits { sure_idle_screen: true, guard: Duration::from_millis(300), grace: Duration::from_secs(60) };
+
+/// A tracker, and the time as it tells it.
+struct Bench {
+    tracker: Tracker,
+    start: Instant,
+    now: Instant,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let start = Instant::now();
+        Self { tracker: Tracker::new(start, HABITS, "7-1".to_owned()), start, now: start }
+    }
+
+    fn after(&mut self, ms: u64) -> &mut Self {
+        self.now += Duration::from_millis(ms);
+        self
+    }
+
+    fn hear(&mut self, tier: Tier, claim: Claim) -> &mut Self {
+        self.hear_of(self.now, tier, claim)
+    }
+
+    fn hear_of(&mut self, at: Instant, tier: Tier, claim: Claim) -> &mut Self {
+        let evidence = Evidence { tier, claim, cause: "test", seen: String::new(), at_epoch_ms: None };
+        self.tracker.hear(self.now, at, evidence);
+        self
+    }
+
+    fn look(&mut self, sight: &Sight) -> &mut Self {
+        self.tracker.look(self.now, sight.clone());
+        self
+    }
+
+    /// Looks again whenever the tracker wants to, for so long.
+    fn pass(&mut self, ms: u64, sight: &Sight) -> &mut Self {
+        let end = self.now + Duration::from_millis(ms);
+        self.look(sight);
+        while let Some(due) = self.tracker.deadline(self.now).filter(|due| *due <= end) {
+            assert!(due >= self.start);
+            self.now = due.max(self.now + Duration::from_millis(1));
+            self.look(sight);
+        }
+        self.now = end;
+        self.look(sight)
+    }
+
+    fn state(&self) -> AgentState {
+        self.tracker.verdict().situation.state()
+    }
+
+    fn prompt(&self) -> &Prompt {
+        self.tracker.verdict().situation.prompt().expect("a prompt stands")
+    }
+
+    fn idle() -> Self {
+        let mut bench = Self::new();
+        bench.hear(Tier::Hooks, Claim::TurnEnded).look(&composer());
+        assert_eq!(bench.state(), AgentState::Idle);
+        bench.after(5000);
+        bench
+    }
+
+    fn working() -> Self {
+        let mut bench = Self::idle();
+        bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).look(&busy());
+        assert_eq!(bench.state(), AgentState::Working);
+        bench.after(5000);
+        bench
+    }
+}
+
+fn composer() -> Sight {
+    Sight { composer: Some(Composer { draft: String::new() }), ..Sight::default() }
+}
+
+fn busy() -> Sight {
+    Sight { busy: true, ..composer() }
+}
+
+fn choice(label: &str, role: Role) -> Choice {
+    Choice { label: label.to_owned(), digit: None, checked: None, typed: None, role }
+}
+
+fn dialog(kind: PromptKind, subtype: Option<&'static str>, message: &str) -> Sight {
+    let lines = vec![message.to_owned(), "Yes".to_owned(), "No".to_owned()];
+    let choices = vec![choice("Yes", Role::Accept), choice("No", Role::Decline)];
+    let message = message.to_owned();
+    let tool = None;
+    let dialog =
+        Dialog { kind, subtype, tool, message, choices, highlighted: Some(0), page: Page::Only, lines };
+    Sight { dialog: Some(dialog), option_list: true, ..Sight::default() }
+}
+
+fn permission(command: &str) -> Sight {
+    dialog(PromptKind::Permission, None, command)
+}
+
+fn ask(command: &str) -> Claim {
+    Claim::Asked(Box::new(Ask {
+        kind: PromptKind::Permission,
+        subtype: None,
+        tool: Some("Bash".to_owned()),
+        input: Some(serde_json::json!({ "command": command })),
+        questions: Vec::new(),
+        plan: None,
+        message: format!("Run {command}?"),
+    }))
+}
+
+fn overloaded() -> Trouble {
+    Trouble { category: ErrorCategory::ServerError, detail: "529".to_owned() }
+}
+
+#[test]
+fn idle_needs_the_composer_on_screen() {
+    let mut bench = Bench::new();
+    bench.hear(Tier::Terminal, Claim::NotWorking).look(&Sight::default());
+    assert_eq!(bench.state(), AgentState::Starting);
+    bench.after(20).look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn idle_is_published_after_a_second_if_nothing_on_screen_speaks_against_it() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(900, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+    bench.pass(200, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Idle);
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(5000, &Sight { option_list: true, ..Sight::default() });
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn a_stop_that_the_screen_does_not_show_yet_is_still_working() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(4000, &busy());
+    assert_eq!(bench.state(), AgentState::Working);
+    bench.look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn an_announced_dialog_is_a_prompt_at_once_and_ready_once_it_takes_keys() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls"));
+    assert!(!bench.prompt().ready);
+    let id = bench.prompt().id.clone();
+    bench.after(100).look(&permission("ls"));
+    assert_eq!(bench.prompt().options, ["Yes", "No"]);
+    assert!(!bench.prompt().ready);
+    bench.pass(300, &permission("ls"));
+    assert!(bench.prompt().ready);
+    assert_eq!((bench.prompt().id.clone(), bench.prompt().input.as_deref()), (id, Some("ls")));
+    bench.look(&busy()).pass(200, &busy());
+    assert_eq!(bench.state(), AgentState::Working, "the turn goes on after the dialog");
+}
+
+#[test]
+fn a_dialog_that_nobody_announced_is_a_prompt_after_a_moment() {
+    let mut bench = Bench::new();
+    let trust = dialog(PromptKind::Permission, Some("trust"), "Quick safety check");
+    bench.pass(250, &trust);
+    assert_eq!(bench.state(), AgentState::Starting);
+    bench.pass(100, &trust);
+    assert_eq!((bench.state(), bench.prompt().subtype), (AgentState::Prompt, Some("trust")));
+    bench.pass(200, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Starting, "trusting a folder starts no turn");
+}
+
+#[test]
+fn a_late_announcement_adds_to_the_prompt_that_stands() {
+    let mut bench = Bench::working();
+    bench.pass(400, &permission("ls"));
+    let id = bench.prompt().id.clone();
+    assert_eq!(bench.prompt().input, None);
+    bench.hear(Tier::Hooks, ask("ls"));
+    assert_eq!((bench.prompt().id.clone(), bench.prompt().input.as_deref()), (id, Some("ls")));
+}
+
+#[test]
+fn a_blink_of_the_dialog_is_no_end_of_it() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).pass(400, &permission("ls"));
+    let id = bench.prompt().id.clone();
+    bench.look(&Sight::default()).after(50).look(&permission("ls"));
+    assert_eq!(bench.prompt().id, id);
+}
+
+#[test]
+fn two_dialogs_in_a_row_are_two_prompts() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("one")).pass(400, &permission("one"));
+    let first = bench.prompt().id.clone();
+    bench.hear(Tier::Hooks, ask("two")).after(10).look(&permission("two"));
+    assert_ne!(bench.prompt().id, first);
+    assert_eq!(bench.prompt().input.as_deref(), Some("two"));
+}
+
+#[test]
+fn the_same_question_asked_again_is_another_prompt() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).pass(400, &permission("ls"));
+    let first = bench.prompt().id.clone();
+    bench.look(&busy()).after(60).hear(Tier::Hooks, ask("ls")).after(10).look(&permission("ls"));
+    assert_ne!(bench.prompt().id, first);
+}
+
+#[test]
+fn a_dialog_that_never_came_is_forgotten() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).pass(1900, &busy());
+    assert_eq!(bench.state(), AgentState::Prompt);
+    bench.pass(200, &busy());
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn a_rejected_dialog_leads_to_idle_though_no_hook_tells() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+    bench.pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Working, "never straight to idle");
+    bench.pass(800, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::NotWorking).pass(2000, &permission("ls"));
+    bench.pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn a_status_file_that_trails_is_waited_for() {
+    let mut bench = Bench::working();
+    bench
+        .hear(Tier::Hooks, Claim::TurnEnded)
+        .after(50)
+        .hear(Tier::Registry, Claim::Working)
+        .look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle, "it is about the turn before");
+    bench.after(100).hear(Tier::Registry, Claim::TurnEnded).pass(1000, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+
+    let mut bench = Bench::working();
+    bench
+        .hear(Tier::Hooks, Claim::TurnEnded)
+        .after(50)
+        .hear(Tier::Registry, Claim::Working)
+        .look(&composer());
+    bench.pass(300, &busy());
+    assert_eq!(bench.state(), AgentState::Working, "it meant it");
+}
+
+#[test]
+fn what_happened_before_does_not_count() {
+    let mut bench = Bench::idle();
+    let before = bench.now - Duration::from_secs(10);
+    bench.hear_of(before, Tier::Registry, Claim::Working).look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn the_log_alone_needs_a_second_to_end_a_turn_and_none_to_begin_one() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::SessionLog, Claim::TurnEnded).pass(900, &busy());
+    bench.look(&Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+    bench.pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+    bench.after(100).hear(Tier::SessionLog, Claim::Working);
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn an_interrupt_that_nobody_reports_is_seen_on_the_screen() {
+    let mut bench = Bench::working();
+    bench.pass(400, &composer());
+    assert_eq!(bench.state(), AgentState::Working);
+    bench.pass(400, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+    assert_eq!(bench.tracker.verdict().tier, Tier::Screen);
+}
+
+#[test]
+fn what_was_just_said_is_not_undone_by_a_screen_that_does_not_show_it_yet() {
+    let mut bench = Bench::idle();
+    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).pass(900, &composer());
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn a_turn_that_begins_by_itself_is_seen_on_the_screen() {
+    let mut bench = Bench::idle();
+    bench.look(&busy());
+    assert_eq!((bench.state(), bench.tracker.verdict().tier), (AgentState::Working, Tier::Screen));
+}
+
+#[test]
+fn an_error_ends_with_a_new_turn_only() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::Failed(overloaded())).look(&composer());
+    assert_eq!(bench.state(), AgentState::Error);
+    bench.after(100).hear(Tier::Registry, Claim::TurnEnded).hear(Tier::Terminal, Claim::NotWorking);
+    bench.pass(5000, &composer());
+    assert_eq!(bench.state(), AgentState::Error);
+    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None });
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn how_a_turn_failed_is_learned_after_its_end() {
+    let mut bench = Bench::working();
+    let failed_at = bench.now;
+    bench.after(200).hear(Tier::Registry, Claim::TurnEnded).look(&composer());
+    bench.after(200).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
+    assert_eq!(bench.state(), AgentState::Error);
+
+    let mut bench = Bench::working();
+    let before_the_turn = bench.now - Duration::from_secs(20);
+    bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer());
+    bench.hear_of(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));
+    assert_eq!(bench.state(), AgentState::Idle, "that was another turn");
+}
+
+#[test]
+fn retrying_is_working_with_its_reason() {
+    let mut bench = Bench::working();
+    bench.look(&Sight { retrying: Some(overloaded()), ..busy() });
+    let verdict = bench.tracker.verdict();
+    assert_eq!((verdict.situation.trouble(), verdict.cause), (Some(&overloaded()), "retrying"));
+    bench.look(&busy());
+    assert_eq!(bench.tracker.verdict().situation, Situation::Working { retrying: None });
+}
+
+#[test]
+fn a_dialog_that_cannot_be_read_is_a_prompt_all_the_same() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Registry, Claim::Waiting).pass(900, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+    bench.pass(200, &Sight::default());
+    assert!(bench.prompt().options_fallback);
+    bench.hear(Tier::Registry, Claim::Working);
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn inferred_idle_waits_for_the_grace() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Stdout, Claim::Quiet).pass(59_000, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+    assert!(bench.tracker.grace_ends().is_some());
+    bench.pass(3000, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Idle);
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Stdout, Claim::Quiet).after(1000).hear(Tier::Stdout, Claim::Working);
+    assert_eq!(bench.tracker.grace_ends(), None, "activity cancels it");
+    bench.hear(Tier::Stdout, Claim::Quiet);
+    bench.tracker.log_grew();
+    assert_eq!(bench.tracker.grace_ends(), None, "a log that grows cancels it");
+}
+
+#[test]
+fn an_agent_whose_idle_screen_is_no_proof_is_not_ended_by_it() {
+    let mut bench = Bench::working();
+    bench.tracker.habits.sure_idle_screen = false;
+    bench.pass(10_000, &composer());
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+/// Small numbers that look random and come out the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+
+    fn claim(&mut self) -> Claim {
+        match self.roll(10) {
+            0 => Claim::TurnStarted { text: None },
+            1 => Claim::Working,
+            2 => Claim::Retrying(overloaded()),
+            3 => Claim::TurnEnded,
+            4 => Claim::NotWorking,
+            5 => Claim::Quiet,
+            6 => ask("ls"),
+            7 => Claim::Waiting,
+            8 => Claim::Failed(overloaded()),
+            _ => ask("rm"),
+        }
+    }
+
+    fn sight(&mut self) -> Sight {
+        match self.roll(5) {
+            0 => composer(),
+            1 => busy(),
+            2 => permission("ls"),
+            3 => permission("rm"),
+            _ => Sight::default(),
+        }
+    }
+
+    fn tier(&mut self) -> Tier {
+        Tier::ALL[usize::try_from(self.roll(7)).unwrap()]
+    }
+
+    /// Anything, in any order, late, early or twice.
+    fn story(&mut self, bench: &mut Bench, steps: u64) -> Vec<Verdict> {
+        (0..steps)
+            .map(|_| {
+                let pause = self.roll(700);
+                bench.after(pause);
+                if self.roll(2) == 0 {
+                    let (tier, claim, age) =
+                        (self.tier(), self.claim(), Duration::from_millis(self.roll(400)));
+                    bench.hear_of(bench.now - age.min(bench.now - bench.start), tier, claim);
+                } else {
+                    let sight = self.sight();
+                    bench.look(&sight);
+                }
+                bench.tracker.verdict().clone()
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn nothing_leaves_exited() {
+    for seed in 1..200 {
+        let (mut dice, mut bench) = (Dice(seed), Bench::new());
+        dice.story(&mut bench, 20);
+        bench.tracker.exited(bench.now);
+        let after = dice.story(&mut bench, 40);
+        assert!(after.iter().all(|verdict| verdict.situation == Situation::Exited), "seed {seed}");
+        assert_eq!(bench.tracker.deadline(bench.now), None);
+    }
+}
+
+#[test]
+fn equal_stories_have_equal_ends() {
+    for seed in 1..100 {
+        let (mut one, mut other) = (Bench::new(), Bench::new());
+        assert_eq!(Dice(seed).story(&mut one, 60), Dice(seed).story(&mut other, 60), "seed {seed}");
+    }
+}
+
+#[test]
+fn whatever_hooks_were_lost_the_screen_brings_the_truth() {
+    for seed in 1..400 {
+        let (mut dice, mut bench) = (Dice(seed), Bench::new());
+        dice.story(&mut bench, 40);
+        bench.pass(5000, &busy());
+        assert_eq!(bench.state(), AgentState::Working, "busy, seed {seed}: {:?}", bench.tracker);
+        bench.pass(5000, &permission("ls"));
+        assert_eq!(bench.state(), AgentState::Prompt, "dialog, seed {seed}");
+        bench.pass(5000, &composer());
+        assert_eq!(bench.state(), AgentState::Idle, "idle, seed {seed}: {:?}", bench.tracker);
+    }
+}
