@@ -437,7 +437,7 @@ impl Actor {
 
     /// Acts on every deadline that has passed.
     fn keep_time(&mut self, now: Now) {
-        self.typist.give_up_stalled(now, &mut self.board.outbox);
+        self.typist.keep_time(now, &mut self.board.outbox);
         if self.hang_up_at.take_if(|at| *at <= now.steady).is_some() && self.life.exit.is_none() {
             let (answer, _nobody_waits) = tokio::sync::oneshot::channel();
             self.effects.push(Effect::Signal { signal: Signal::HUP, answer });

@@ -1,7 +1,8 @@
 //! The one writer: a bounded queue in which no two writes ever mix.
 //!
 //! Pure: the shell asks for the next bytes and tells how many the kernel took. Answers to
-//! terminal queries slip in between two writes, never inside one.
+//! terminal queries slip in between two writes, never inside one. An errand can hold the writer:
+//! until it lets go, only its own writes go out, and everybody else's wait behind it.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,6 +18,10 @@ pub const STALL: Duration = Duration::from_secs(5);
 pub const QUEUE_LIMIT: usize = 1 << 20;
 /// How many bytes of query replies may wait; a child that asks and never reads gets no more.
 const REPLY_LIMIT: usize = 64 << 10;
+
+/// What follows an Escape too soon would be read together with it, as another key.
+const AFTER_ESCAPE: Duration = Duration::from_millis(60);
+const ESCAPE: &[u8] = b"\x1b";
 
 /// How a bracketed paste begins and ends on the wire.
 const PASTE: (&[u8], &[u8]) = (b"\x1b[200~", b"\x1b[201~");
@@ -47,7 +52,16 @@ struct Job {
     closer: &'static [u8],
     written: usize,
     queued: Instant,
-    answer: Answer<usize>,
+    owner: Owner,
+    lone_escape: bool,
+}
+
+/// Whose write it is.
+#[derive(Debug)]
+enum Owner {
+    Client(Answer<usize>),
+    /// The errand looks at the screen instead of waiting for an answer.
+    Errand,
 }
 
 /// The queue of writes to one terminal.
@@ -57,6 +71,8 @@ pub struct Typist {
     queued_bytes: usize,
     replies: BytesMut,
     last_progress: Option<Instant>,
+    held: bool,
+    quiet_until: Option<Instant>,
 }
 
 impl Typist {
@@ -73,7 +89,36 @@ impl Typist {
             return;
         }
         self.queued_bytes += bytes.len();
-        self.jobs.push_back(Job { rest: bytes, closer, written: 0, queued: now.steady, answer });
+        self.jobs.push_back(Job::new(now, bytes, closer, Owner::Client(answer)));
+    }
+
+    /// Takes the writer for an errand. What is being written is finished first.
+    pub fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// Gives the writer back. Those who waited for it have waited for the errand, not for the child.
+    pub fn release(&mut self, now: Now) {
+        if std::mem::take(&mut self.held) {
+            self.last_progress = Some(now.steady);
+            let unwritten = |job: &Job| matches!(job.owner, Owner::Errand) && job.written == 0;
+            self.queued_bytes -=
+                self.jobs.iter().filter(|job| unwritten(job)).map(|job| job.rest.len()).sum::<usize>();
+            self.jobs.retain(|job| !unwritten(job));
+        }
+    }
+
+    /// Queues a write of the errand that holds the writer, before everybody who waits.
+    pub fn errand(&mut self, now: Now, write: Write) {
+        let Write { bytes, closer } = write;
+        let first = self.jobs.iter().take_while(|job| job.goes_while_held()).count();
+        self.queued_bytes += bytes.len();
+        self.jobs.insert(first, Job::new(now, bytes, closer, Owner::Errand));
+    }
+
+    /// Whether everything the errand wrote has been taken.
+    pub fn errand_done(&self) -> bool {
+        !self.jobs.iter().any(|job| matches!(job.owner, Owner::Errand)) && self.quiet_until.is_none()
     }
 
     /// Queues the terminal's own answer to a query of the program.
@@ -85,16 +130,25 @@ impl Typist {
 
     /// The bytes to write next.
     pub fn next(&self) -> Option<&[u8]> {
-        match self.jobs.front() {
+        if self.quiet_until.is_some() {
+            return None;
+        }
+        match self.front() {
             Some(job) if job.written > 0 || self.replies.is_empty() => Some(&job.rest),
             Some(_) | None => (!self.replies.is_empty()).then_some(&self.replies),
         }
     }
 
+    /// The write whose turn it is.
+    fn front(&self) -> Option<&Job> {
+        self.jobs.front().filter(|job| !self.held || job.goes_while_held())
+    }
+
     /// The kernel took `count` of the bytes that [`next`](Self::next) showed.
     pub fn wrote(&mut self, now: Now, count: usize, outbox: &mut Outbox) {
         self.last_progress = Some(now.steady);
-        match self.jobs.front_mut() {
+        let held = self.held;
+        match self.jobs.front_mut().filter(|job| !held || job.goes_while_held()) {
             Some(job) if job.written > 0 || self.replies.is_empty() => {
                 let count = count.min(job.rest.len());
                 job.rest.advance(count);
@@ -103,29 +157,33 @@ impl Typist {
                 if job.rest.is_empty()
                     && let Some(job) = self.jobs.pop_front()
                 {
-                    outbox.answer(job.answer, Ok(job.written));
+                    self.quiet_until = job.lone_escape.then_some(now.steady + AFTER_ESCAPE);
+                    job.owner.answer(Ok(job.written), outbox);
                 }
             }
             Some(_) | None => self.replies.advance(count.min(self.replies.len())),
         }
     }
 
-    /// When the oldest write will have waited too long.
+    /// When the oldest write will have waited too long, or the next one may go.
     pub fn deadline(&self) -> Option<Instant> {
-        self.jobs.front().map(|job| self.stalls_at(job))
+        let stall = self.front().map(|job| self.stalls_at(job));
+        [stall, self.quiet_until].into_iter().flatten().min()
     }
 
-    /// Gives up the writes that have seen no progress for [`STALL`].
-    pub fn give_up_stalled(&mut self, now: Now, outbox: &mut Outbox) {
-        while let Some(job) = self.jobs.front()
+    /// Ends what has lasted long enough: the quiet after an Escape, and the writes that have seen no progress for [`STALL`].
+    pub fn keep_time(&mut self, now: Now, outbox: &mut Outbox) {
+        self.quiet_until.take_if(|until| *until <= now.steady);
+        while let Some(job) = self.front()
             && self.stalls_at(job) <= now.steady
         {
             let message = "the child has read nothing for 5 s; the rest was dropped";
             let error = Error::new(Code::WriterBusy, message);
             if job.written > 0 {
                 // What is left of a paste that is as good as done is its own end.
-                let end = if job.rest.len() <= job.closer.len() { &job.rest[..] } else { job.closer };
-                self.replies.extend_from_slice(end);
+                let done = job.rest.len() <= job.closer.len();
+                let end = if done { job.rest.clone() } else { Bytes::from_static(job.closer) };
+                self.replies.extend_from_slice(&end);
             }
             self.drop_front(|written| error.with("bytes_written", written), outbox);
         }
@@ -137,17 +195,38 @@ impl Typist {
             self.drop_front(|written| error.clone().with("bytes_written", written), outbox);
         }
         self.replies.clear();
+        self.quiet_until = None;
     }
 
     fn drop_front(&mut self, error: impl FnOnce(usize) -> Error, outbox: &mut Outbox) {
         if let Some(job) = self.jobs.pop_front() {
             self.queued_bytes -= job.rest.len();
-            outbox.answer(job.answer, Err(error(job.written)));
+            job.owner.answer(Err(error(job.written)), outbox);
         }
     }
 
     fn stalls_at(&self, job: &Job) -> Instant {
         self.last_progress.map_or(job.queued, |progress| progress.max(job.queued)) + STALL
+    }
+}
+
+impl Job {
+    fn new(now: Now, bytes: Bytes, closer: &'static [u8], owner: Owner) -> Self {
+        let lone_escape = bytes == ESCAPE;
+        Self { rest: bytes, closer, written: 0, queued: now.steady, owner, lone_escape }
+    }
+
+    fn goes_while_held(&self) -> bool {
+        self.written > 0 || matches!(self.owner, Owner::Errand)
+    }
+}
+
+impl Owner {
+    fn answer(self, result: Result<usize, Error>, outbox: &mut Outbox) {
+        match self {
+            Self::Client(answer) => outbox.answer(answer, result),
+            Self::Errand => {}
+        }
     }
 }
 
@@ -180,7 +259,7 @@ mod tests {
         }
 
         fn give_up(&mut self, now: Now) {
-            self.typist.give_up_stalled(now, &mut self.outbox);
+            self.typist.keep_time(now, &mut self.outbox);
             self.outbox.send_all();
         }
     }
@@ -254,6 +333,59 @@ mod tests {
         assert!(big.try_recv().is_err(), "accepted, still waiting");
         let mut refused = desk.submit(now, b"more");
         assert_eq!(refused.try_recv().unwrap().unwrap_err().code, Code::WriterBusy);
+    }
+
+    #[test]
+    fn an_errand_goes_before_those_who_wait_and_after_what_was_begun() {
+        let (mut desk, now) = (Desk::default(), Now::read());
+        let _begun = desk.submit(now, b"ab");
+        desk.wrote(now, 1);
+        let mut human = desk.submit(now, b"human");
+        desk.typist.hold();
+        desk.typist.errand(now, Write::bytes(Bytes::from_static(b"one")));
+        desk.typist.errand(now, Write::bytes(Bytes::from_static(b"two")));
+        assert_eq!(desk.typist.next(), Some(&b"b"[..]));
+        desk.wrote(now, 1);
+        assert_eq!(desk.typist.next(), Some(&b"one"[..]));
+        desk.wrote(now, 3);
+        assert!(!desk.typist.errand_done());
+        desk.wrote(now, 3);
+        assert!(desk.typist.errand_done());
+        assert_eq!(
+            (desk.typist.next(), desk.typist.deadline()),
+            (None, None),
+            "the errand still holds the writer"
+        );
+        let later = now.after(Duration::from_secs(8));
+        desk.typist.release(later);
+        desk.give_up(later);
+        assert!(human.try_recv().is_err(), "it has not waited for the child");
+        assert_eq!(desk.typist.next(), Some(&b"human"[..]));
+    }
+
+    #[test]
+    fn what_an_errand_left_unwritten_goes_with_it() {
+        let (mut desk, now) = (Desk::default(), Now::read());
+        desk.typist.hold();
+        desk.typist.errand(now, Write::bytes(Bytes::from_static(b"never")));
+        desk.typist.release(now);
+        assert_eq!(desk.typist.next(), None);
+        let mut after = desk.submit(now, b"x");
+        desk.wrote(now, 1);
+        assert_eq!(after.try_recv().unwrap(), Ok(1));
+    }
+
+    #[test]
+    fn nothing_follows_a_lone_escape_at_once() {
+        let (mut desk, now) = (Desk::default(), Now::read());
+        let _escape = desk.submit(now, b"\x1b");
+        let _next = desk.submit(now, b"[A");
+        desk.wrote(now, 1);
+        desk.typist.answer_query(b"\x1b[1;1R");
+        assert_eq!(desk.typist.next(), None);
+        assert_eq!(desk.typist.deadline(), Some(now.after(AFTER_ESCAPE).steady));
+        desk.give_up(now.after(AFTER_ESCAPE));
+        assert_eq!(desk.typist.next(), Some(&b"\x1b[1;1R"[..]));
     }
 
     #[test]
