@@ -62,6 +62,11 @@ pub enum Fact {
     Cwd(String),
     /// What the agent said last.
     Message(String),
+    /// A tool is about to be used with this input, whether it asks or not.
+    ToolUse {
+        tool: String,
+        input: serde_json::Value,
+    },
 }
 
 impl Finding {

@@ -4,21 +4,36 @@
 pub mod agent;
 pub mod claude;
 pub mod evidence;
+pub mod launch;
 pub mod layout;
 pub mod prompt;
 pub mod sight;
 pub mod tracker;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde_json::Value;
 
 use self::evidence::Finding;
+use self::launch::{Order, Outfit};
 use self::prompt::{Answer, Prompt};
 use self::sight::{Composer, Dialog, Sight};
 use crate::term::{Screen, Signal};
 
+/// The driver of the agent with this name; `None` for a program that nobody knows.
+pub fn named(agent: &str) -> Option<Box<dyn Driver>> {
+    match agent {
+        "claude" => Some(Box::new(claude::Claude)),
+        _ => None,
+    }
+}
+
 /// Everything coop knows about one agent.
 pub trait Driver: Send {
+    /// What is changed about the command so that the agent can be heard, and where it will leave its traces.
+    fn outfit(&self, order: &Order) -> Result<Outfit, String>;
+
     /// A hook of the agent was called with this payload.
     fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding>;
 
@@ -58,8 +73,16 @@ pub trait Driver: Send {
     /// What to answer without asking anybody, if this may be answered so.
     fn groom(&self, prompt: &Prompt, command: &[String]) -> Option<Answer>;
 
-    /// What to wait for before keys count: a dialog ignores them at first.
-    fn guard(&self) -> std::time::Duration;
+    /// How long a dialog ignores keys after it has become visible.
+    fn guard(&self) -> Duration;
+
+    /// How long Enter must wait after the message is seen in the composer.
+    fn settle(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Whether its idle screen cannot be mistaken for that of a running turn.
+    fn sure_idle_screen(&self) -> bool;
 }
 
 /// A step towards an answer.

@@ -4,7 +4,7 @@ mod answer;
 mod composer;
 mod groom;
 mod hooks;
-pub mod launch;
+mod launch;
 mod log;
 mod registry;
 mod screen;
@@ -17,6 +17,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::evidence::Finding;
+use super::launch::{Order, Outfit};
 use super::prompt::{Answer, Prompt};
 use super::sight::{Composer, Dialog, Sight};
 use super::{Driver, Move};
@@ -29,6 +30,10 @@ const GUARD: Duration = Duration::from_millis(300);
 pub struct Claude;
 
 impl Driver for Claude {
+    fn outfit(&self, order: &Order) -> Result<Outfit, String> {
+        launch::outfit(order)
+    }
+
     fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
         hooks::read(event, payload)
     }
@@ -88,5 +93,9 @@ impl Driver for Claude {
 
     fn guard(&self) -> Duration {
         GUARD
+    }
+
+    fn sure_idle_screen(&self) -> bool {
+        true
     }
 }

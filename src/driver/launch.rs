@@ -1,0 +1,107 @@
+//! How an agent is started so that coop hears of it: what a driver is told, and what it wants.
+//!
+//! A driver decides; whoever starts the child reads the files it asks for, writes those it wants and watches the places
+//! it names.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// A version of an agent's program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// The first thing in a text that looks like three numbers with dots.
+    pub fn find(text: &str) -> Option<Self> {
+        text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
+            let mut numbers = word.split('.').map(str::parse);
+            match (numbers.next(), numbers.next(), numbers.next()) {
+                (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) => Some(Self(major, minor, patch)),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// How far coop takes care of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Groom {
+    /// Hooks are installed, and set-up dialogs are answered.
+    Auto,
+    /// Hooks are installed; every dialog is somebody else's.
+    Manual,
+    /// The command is run as it was given.
+    Pristine,
+}
+
+/// What a driver must know before the agent starts.
+pub struct Order<'a> {
+    /// The command as it was given.
+    pub program: &'a OsStr,
+    pub args: &'a [OsString],
+    pub env: &'a BTreeMap<OsString, OsString>,
+    pub cwd: &'a Path,
+    /// A private directory of this session's, where the driver's files go.
+    pub dir: &'a Path,
+    /// The program that hooks call: `<hook> hook EVENT`.
+    pub hook: &'a Path,
+    pub groom: Groom,
+    /// What the orchestrator wants in the agent's own settings.
+    pub settings: Option<&'a Value>,
+    /// The orchestrator's MCP servers, by name.
+    pub mcp: Option<&'a Value>,
+    /// What the agent's program says of itself, if it could be asked.
+    pub version: Option<Version>,
+    /// The conversation to go on with: its id.
+    pub resume: Option<&'a str>,
+    /// Reads a file that the command names.
+    pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+/// What a driver wants.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outfit {
+    /// All arguments, the given ones and the driver's.
+    pub args: Vec<OsString>,
+    /// Variables to add.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Files to be written before the start.
+    pub files: Vec<(PathBuf, String)>,
+    pub traces: Traces,
+}
+
+/// Where an agent leaves traces of what it does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traces {
+    pub log: Option<LogPlace>,
+    /// A directory of status files, one for each process of the agent.
+    pub registry: Option<PathBuf>,
+    /// It prints JSON lines.
+    pub stdout: bool,
+}
+
+/// Where the agent's log is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogPlace {
+    /// It may not be there yet.
+    File(PathBuf),
+    /// The file with this ending that appears in this directory after the start.
+    NewIn { dir: PathBuf, ending: &'static str },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_and_compared() {
+        assert_eq!(Version::find("2.1.325 (An Agent)"), Some(Version(2, 1, 325)));
+        assert_eq!(Version::find("agent-cli 0.166.0"), Some(Version(0, 166, 0)));
+        assert_eq!(Version::find("no number, 1.2"), None);
+        assert!(Version(2, 1, 9) < Version(2, 1, 10));
+    }
+}
