@@ -44,6 +44,7 @@ pub struct Order<'a> {
     pub program: &'a OsStr,
     pub args: &'a [OsString],
     pub env: &'a BTreeMap<OsString, OsString>,
+    /// Where the agent starts, with every symbolic link resolved.
     pub cwd: &'a Path,
     /// A private directory of this session's, where the driver's files go.
     pub dir: &'a Path,
@@ -58,6 +59,8 @@ pub struct Order<'a> {
     pub version: Option<Version>,
     /// The conversation to go on with: its id.
     pub resume: Option<&'a str>,
+    /// A UUID that no conversation has, for the one that begins.
+    pub fresh_id: &'a str,
     /// Reads a file that the command names.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
 }

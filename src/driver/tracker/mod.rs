@@ -7,7 +7,7 @@
 //! |---|---|
 //! | the child has exited | `exited`, and nothing after it |
 //! | a dialog stands | `prompt` |
-//! | a status file says for a second that a dialog stands, and neither it nor a composer is recognised | `prompt` without options |
+//! | a source says for a second that a dialog stands, and neither it nor a composer is recognised | `prompt` without options |
 //! | a turn runs | `working`, with what it is retrying |
 //! | a turn ended badly | `error` or `parked` |
 //! | a turn is over, and the composer is on screen and nothing runs | `idle` |
@@ -85,10 +85,19 @@ pub struct Tracker {
     votes: BTreeMap<Tier, Vote>,
     verdict: Verdict,
     sight: Sight,
-    /// A status file says that some dialog stands.
-    waiting: Option<(Instant, PromptId)>,
+    /// A source says that some dialog stands.
+    waiting: Option<Waiting>,
     idle_looks: IdleLooks,
     grace_ends: Option<Instant>,
+}
+
+/// A dialog that a source knows to stand, and nothing more of it.
+#[derive(Debug)]
+struct Waiting {
+    since: Instant,
+    id: PromptId,
+    tier: Tier,
+    cause: &'static str,
 }
 
 /// Looks at an idle screen in a row.
@@ -134,9 +143,8 @@ impl Tracker {
         }
         let state = claimed_state(&claim);
         self.votes.insert(tier, Vote { tier, state, at, cause, seen });
-        if tier == Tier::Registry {
-            self.waiting = None;
-        }
+        // A status file always knows better; another source takes back only what it said itself.
+        self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
         let turn = Turn::claimed(&claim);
         let announced = match claim {
             Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
@@ -144,8 +152,9 @@ impl Tracker {
                 self.asking.forget_before(at);
                 None
             }
+            Claim::Waiting if self.waiting.is_some() => None,
             Claim::Waiting => {
-                self.waiting = Some((at, self.asking.next_id()));
+                self.waiting = Some(Waiting { since: at, id: self.asking.next_id(), tier, cause });
                 None
             }
             Claim::Quiet => {
@@ -237,7 +246,7 @@ impl Tracker {
             }
             Turn::Over(_) | Turn::Unknown | Turn::Running { .. } => None,
         };
-        let waiting = self.waiting.as_ref().map(|(since, _)| *since + UNRECOGNISED);
+        let waiting = self.waiting.as_ref().map(|waiting| waiting.since + UNRECOGNISED);
         let idle_look =
             self.looks_idle().then(|| self.idle_looks.last.map(|last| last + LOOK_APART)).flatten();
         [
@@ -330,16 +339,16 @@ impl Tracker {
             return;
         }
         let sight = &self.sight;
-        if let Some((since, id)) = &self.waiting
-            && now.duration_since(*since) >= UNRECOGNISED
+        if let Some(waiting) = &self.waiting
+            && now.duration_since(waiting.since) >= UNRECOGNISED
             && sight.composer.is_none()
             && !sight.busy
         {
-            let prompt = Arc::new(unreadable(id.clone()));
+            let prompt = Arc::new(unreadable(waiting.id.clone()));
             self.verdict = Verdict {
                 situation: Situation::Prompt(prompt),
-                tier: Tier::Registry,
-                cause: "registry:waiting",
+                tier: waiting.tier,
+                cause: waiting.cause,
             };
             return;
         }

@@ -477,3 +477,20 @@ fn whatever_hooks_were_lost_the_screen_brings_the_truth() {
         assert_eq!(bench.state(), AgentState::Idle, "idle, seed {seed}: {:?}", bench.tracker);
     }
 }
+
+#[test]
+fn a_hook_that_speaks_of_some_dialog_adds_none_to_the_status_file_and_takes_back_its_own() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Registry, Claim::Waiting).pass(1500, &Sight::default());
+    let id = bench.prompt().id.clone();
+    bench.hear(Tier::Hooks, Claim::Waiting).look(&Sight::default());
+    assert_eq!(bench.prompt().id, id);
+    bench.hear(Tier::Registry, Claim::Working).look(&Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::Waiting).pass(1500, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Prompt);
+    bench.hear(Tier::Hooks, Claim::Working).look(&Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+}
