@@ -1,5 +1,220 @@
-use crate::driver::evidence::Finding;
+//! What the lines of Claude's session log mean. Where the log is, and which of its lines are new, is not known here.
+//!
+//! | line | claim |
+//! |---|---|
+//! | `user`, written by somebody | a turn began, with its text |
+//! | `user`, a tool's result, a command's echo or Claude's own note | nothing |
+//! | `user`, `[Request interrupted…` | the turn is over |
+//! | `assistant` with `tool_use` | a turn runs |
+//! | `assistant` with `isApiErrorMessage` | the turn ended in an error |
+//! | `system/turn_duration` | the turn is over |
+//! | any other, and every line of a subagent's | nothing |
+//!
+//! A text of the assistant's is no end of a turn: the tool that it is about to use has a line of its own.
+
 use serde_json::Value;
-pub(super) fn read(_value: &Value) -> Vec<Finding> {
-    Vec::new()
+
+use super::{ask, trouble};
+use crate::driver::agent::Tier;
+use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+
+/// What the lines begin with that Claude writes for commands which it runs itself, without a turn.
+const ECHOES: [&str; 7] = [
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "Caveat: ",
+];
+
+pub(super) fn read(line: &Value) -> Vec<Finding> {
+    let aside = ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
+    if aside.iter().any(|flag| line[flag] == true) {
+        return Vec::new();
+    }
+    let content = &line["message"]["content"];
+    let mut findings = Vec::new();
+    let told = match (line["type"].as_str(), line["subtype"].as_str()) {
+        (Some("user"), _) => user(line, content),
+        (Some("assistant"), _) if line["isApiErrorMessage"] == true => {
+            let text = text(content).unwrap_or_default();
+            let failed = trouble::in_fields(line, "apiErrorStatus", &text);
+            Some(("log:api_error", Claim::Failed(failed), text))
+        }
+        (Some("assistant"), _) => {
+            findings.extend(tools(content).map(Finding::Fact));
+            let said = if synthetic(line) { None } else { text(content) };
+            findings.extend(said.map(|said| Finding::Fact(Fact::Message(said))));
+            used(content).next().map(|(tool, _)| ("log:tool_use", Claim::Working, tool.to_owned()))
+        }
+        (Some("system"), Some("turn_duration")) => {
+            Some(("log:turn_duration", Claim::TurnEnded, "turn_duration".to_owned()))
+        }
+        _ => None,
+    };
+    if let Some((cause, claim, seen)) = told {
+        findings.push(Finding::Evidence(Evidence {
+            tier: Tier::SessionLog,
+            claim,
+            cause,
+            seen: ask::one_line(&seen),
+            at_epoch_ms: line["timestamp"].as_str().and_then(epoch_ms),
+        }));
+    }
+    findings
+}
+
+fn user(line: &Value, content: &Value) -> Option<(&'static str, Claim, String)> {
+    if blocks(content, "tool_result").next().is_some() {
+        return None;
+    }
+    let text = text(content)?;
+    // Today's Claude says where a prompt came from; before that, only the words tell.
+    let written = line["promptSource"].is_string();
+    if !written && text.starts_with("[Request interrupted") {
+        return Some(("log:interrupted", Claim::TurnEnded, text));
+    }
+    if !written && ECHOES.iter().any(|echo| text.starts_with(echo)) {
+        return None;
+    }
+    Some(("log:user", Claim::TurnStarted { text: Some(text.clone()) }, text))
+}
+
+/// Claude wrote this line itself; no model said it.
+pub(super) fn synthetic(line: &Value) -> bool {
+    line["message"]["model"] == "<synthetic>"
+}
+
+/// The text of a message, whose content is a text or a list of blocks.
+pub(super) fn text(content: &Value) -> Option<String> {
+    let text = match content.as_str() {
+        Some(text) => text.to_owned(),
+        None => {
+            let texts = blocks(content, "text").filter_map(|block| block["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+    };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// The tools that a message uses.
+pub(super) fn tools(content: &Value) -> impl Iterator<Item = Fact> {
+    used(content).map(|(tool, input)| Fact::ToolUse { tool: tool.to_owned(), input: input.clone() })
+}
+
+fn used(content: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    blocks(content, "tool_use").filter_map(|block| Some((block["name"].as_str()?, &block["input"])))
+}
+
+fn blocks<'a>(content: &'a Value, kind: &'static str) -> impl Iterator<Item = &'a Value> {
+    content.as_array().into_iter().flatten().filter(move |block| block["type"] == kind)
+}
+
+/// The moment that a time like `2026-11-16T00:13:20.773Z` names. The log has no other form.
+fn epoch_ms(time: &str) -> Option<u64> {
+    let (date, clock) = time.strip_suffix('Z')?.split_once('T')?;
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+    let [year, month, day] = numbers(date, '-')?;
+    let [hour, minute, second] = numbers(clock, ':')?;
+    let in_range = (1970..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    if !in_range || fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let millis: u64 = format!("{fraction:0<3}").get(..3)?.parse().ok()?;
+    // Years are counted from March, so that the day a leap year adds is its last.
+    let shifted = (month + 9) % 12;
+    let year = if month <= 2 { year - 1 } else { year };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * shifted + 2) / 5 + day - 1;
+    let since_1970 = days.checked_sub(719_468)?;
+    Some((((since_1970 * 24 + hour) * 60 + minute) * 60 + second) * 1000 + millis)
+}
+
+fn numbers(text: &str, between: char) -> Option<[u64; 3]> {
+    let parsed: Option<Vec<u64>> = text
+        .split(between)
+        .map(|part| part.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit())))
+        .collect();
+    parsed?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn claims(line: &Value) -> Vec<Claim> {
+        let claim = |finding| match finding {
+            Finding::Evidence(evidence) => Some(evidence.claim),
+            Finding::Fact(_) => None,
+        };
+        read(line).into_iter().filter_map(claim).collect()
+    }
+
+    fn began(text: &str) -> Claim {
+        Claim::TurnStarted { text: Some(text.to_owned()) }
+    }
+
+    #[test]
+    fn times_are_moments() {
+        let cases = [
+            ("1970-01-01T00:00:00Z", 0),
+            ("1970-01-01T00:00:00.5Z", 500),
+            ("2000-02-29T12:00:00.000Z", 951_825_600_000),
+            ("2000-03-01T00:00:00Z", 951_868_800_000),
+            ("2026-11-16T00:13:20.773Z", 1_794_788_000_773),
+            ("2026-11-16T00:13:20.773999Z", 1_794_788_000_773),
+        ];
+        for (time, moment) in cases {
+            assert_eq!(epoch_ms(time), Some(moment), "{time}");
+        }
+        for time in ["", "Z", "2026-11-16", "2026-11-16T00:13:20", "2026-13-16T00:13:20Z", "-1-+1-1T1:1:1Z"] {
+            assert_eq!(epoch_ms(time), None, "{time}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange_to_be_a_time(time in "\\PC{0,40}|[0-9TZ:.-]{0,30}") {
+            epoch_ms(&time);
+        }
+    }
+
+    #[test]
+    fn text_is_joined_from_blocks() {
+        let line = json!({"type": "user", "message": {"content": [
+            {"type": "text", "text": "look"}, {"type": "image"}, {"type": "text", "text": "at this"},
+        ]}});
+        assert_eq!(claims(&line), [began("look\nat this")]);
+    }
+
+    #[test]
+    fn an_echo_is_no_turn_unless_somebody_really_wrote_it() {
+        let echo = json!({"type": "user", "message": {"content": "<command-name>/compact</command-name>"}});
+        assert_eq!(claims(&echo), []);
+        let written = json!({
+            "type": "user", "promptSource": "typed", "message": {"content": "<command-name>x"},
+        });
+        assert_eq!(claims(&written), [began("<command-name>x")]);
+        let quoted = json!({
+            "type": "user", "promptSource": "typed", "message": {"content": "[Request interrupted by user]"},
+        });
+        assert_eq!(claims(&quoted), [began("[Request interrupted by user]")]);
+    }
+
+    #[test]
+    fn a_comment_on_a_tool_does_not_begin_a_turn() {
+        let line = json!({"type": "user", "message": {"content": [
+            {"type": "tool_result", "content": "ok"}, {"type": "text", "text": "and then the other"},
+        ]}});
+        assert_eq!(read(&line), []);
+    }
 }

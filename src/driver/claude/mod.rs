@@ -1,6 +1,7 @@
 //! Claude Code, as version 2.1.325 really behaves. Nobody outside this folder knows anything about it.
 
 mod answer;
+mod ask;
 mod composer;
 mod groom;
 mod hooks;

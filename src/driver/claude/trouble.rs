@@ -1,1 +1,147 @@
+//! What Claude calls its errors, and which of ours each of them is. It knows neither where an error was told nor what
+//! becomes of the turn.
 
+use serde_json::Value;
+
+use crate::driver::agent::{ErrorCategory, Trouble};
+
+/// Claude's own names, as hooks, log and stdout all use them. What is not here says nothing by its name.
+const NAMES: [(&str, ErrorCategory); 9] = [
+    ("authentication_failed", ErrorCategory::Unauthorized),
+    ("oauth_org_not_allowed", ErrorCategory::Unauthorized),
+    ("account_on_hold", ErrorCategory::Unauthorized),
+    ("verification_required", ErrorCategory::Unauthorized),
+    ("cloud_credential_error", ErrorCategory::Unauthorized),
+    ("billing_error", ErrorCategory::OutOfCredits),
+    ("rate_limit", ErrorCategory::RateLimited),
+    ("overloaded", ErrorCategory::ServerError),
+    ("server_error", ErrorCategory::ServerError),
+];
+
+/// Words of its messages, in lower case; the first that occurs decides.
+const WORDS: [(&str, ErrorCategory); 29] = [
+    // A connection that cannot be made has the name `server_error`, so only its words tell it.
+    ("econnrefused", ErrorCategory::NoInternet),
+    ("econnreset", ErrorCategory::NoInternet),
+    ("enotfound", ErrorCategory::NoInternet),
+    ("eai_again", ErrorCategory::NoInternet),
+    ("etimedout", ErrorCategory::NoInternet),
+    ("enetunreach", ErrorCategory::NoInternet),
+    ("ehostunreach", ErrorCategory::NoInternet),
+    ("connection refused", ErrorCategory::NoInternet),
+    ("connection error", ErrorCategory::NoInternet),
+    ("unable to connect", ErrorCategory::NoInternet),
+    ("internet connection", ErrorCategory::NoInternet),
+    ("credit balance", ErrorCategory::OutOfCredits),
+    ("add funds", ErrorCategory::OutOfCredits),
+    ("invalid api key", ErrorCategory::Unauthorized),
+    ("not logged in", ErrorCategory::Unauthorized),
+    ("/login", ErrorCategory::Unauthorized),
+    ("authentication", ErrorCategory::Unauthorized),
+    ("oauth token", ErrorCategory::Unauthorized),
+    ("(401)", ErrorCategory::Unauthorized),
+    ("error: 401", ErrorCategory::Unauthorized),
+    ("error: 403", ErrorCategory::Unauthorized),
+    ("429", ErrorCategory::RateLimited),
+    ("rate limit", ErrorCategory::RateLimited),
+    ("usage limit", ErrorCategory::RateLimited),
+    ("limit reached · resets", ErrorCategory::RateLimited),
+    ("hit your limit", ErrorCategory::RateLimited),
+    ("overloaded", ErrorCategory::ServerError),
+    ("server error", ErrorCategory::ServerError),
+    ("server-side issue", ErrorCategory::ServerError),
+];
+
+/// An error of which several things may be known: its name, the status of the API's answer, what Claude said.
+pub(super) fn of(name: Option<&str>, status: Option<u64>, text: &str) -> Trouble {
+    let by_words = by_words(text);
+    let category = by_words
+        .filter(|category| *category == ErrorCategory::NoInternet)
+        .or_else(|| by_name(name?))
+        .or_else(|| by_status(status?))
+        .or(by_words)
+        .unwrap_or(ErrorCategory::Other);
+    let detail = match (text.trim(), name, status) {
+        ("", Some(name), Some(status)) => format!("{name} ({status})"),
+        ("", Some(name), None) => name.to_owned(),
+        ("", None, Some(status)) => format!("the API answered {status}"),
+        ("", None, None) => "the agent gave no reason".to_owned(),
+        (text, _, _) => text.to_owned(),
+    };
+    Trouble { category, detail }
+}
+
+/// An error of which only the words are known.
+pub(super) fn from_text(text: &str) -> Trouble {
+    of(None, None, text)
+}
+
+/// An error in a line or payload that carries its name and perhaps a status, in these fields.
+pub(super) fn in_fields(from: &Value, status: &str, text: &str) -> Trouble {
+    of(from["error"].as_str(), from[status].as_u64(), text)
+}
+
+fn by_name(name: &str) -> Option<ErrorCategory> {
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, category)| *category)
+}
+
+fn by_status(status: u64) -> Option<ErrorCategory> {
+    match status {
+        401 | 403 => Some(ErrorCategory::Unauthorized),
+        402 => Some(ErrorCategory::OutOfCredits),
+        429 => Some(ErrorCategory::RateLimited),
+        500..=599 => Some(ErrorCategory::ServerError),
+        _ => None,
+    }
+}
+
+fn by_words(text: &str) -> Option<ErrorCategory> {
+    let text = text.to_lowercase();
+    WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, category)| *category)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_claude_shows_is_recognised() {
+        let cases = [
+            ("API Error: Request rejected (429) · Please try again later.", ErrorCategory::RateLimited),
+            ("Invalid API key · Fix external API key", ErrorCategory::Unauthorized),
+            ("Not logged in · Please run /login", ErrorCategory::Unauthorized),
+            ("API Error: 529 Overloaded. This is a server-side issue", ErrorCategory::ServerError),
+            ("API Error: 500 Internal server error.", ErrorCategory::ServerError),
+            ("API Error: Connection refused — x (ECONNREFUSED)", ErrorCategory::NoInternet),
+            ("Credit balance too low · Add funds", ErrorCategory::OutOfCredits),
+            ("Context limit reached · /compact or /clear to continue", ErrorCategory::Other),
+            ("API Error: 400 mock bad request", ErrorCategory::Other),
+            ("", ErrorCategory::Other),
+        ];
+        for (text, category) in cases {
+            assert_eq!(from_text(text).category, category, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_counts_more_than_a_status_and_a_status_more_than_words() {
+        assert_eq!(
+            of(Some("billing_error"), Some(400), "overloaded").category,
+            ErrorCategory::OutOfCredits
+        );
+        assert_eq!(of(Some("unknown"), Some(429), "overloaded").category, ErrorCategory::RateLimited);
+        assert_eq!(of(Some("unknown"), Some(400), "Overloaded").category, ErrorCategory::ServerError);
+    }
+
+    #[test]
+    fn a_refused_connection_is_no_server_error_though_claude_names_it_so() {
+        let text = "API Error: Connection refused — check your proxy (ECONNREFUSED)";
+        assert_eq!(of(Some("server_error"), None, text).category, ErrorCategory::NoInternet);
+    }
+
+    #[test]
+    fn there_is_always_a_detail() {
+        assert_eq!(of(Some("rate_limit"), Some(429), " ").detail, "rate_limit (429)");
+        assert!(!from_text("").detail.is_empty());
+    }
+}

@@ -1,0 +1,125 @@
+//! What a tool of Claude's asks for, made from the tool's input. Who told it, and when a dialog opens, is not known
+//! here.
+
+use serde_json::Value;
+
+use crate::driver::prompt::{Ask, PromptKind, Question, QuestionOption};
+
+/// How long a line for people may be.
+const LINE: usize = 160;
+
+/// The tools whose use is a dialog, whatever the permission mode is.
+pub(super) const ASKING_TOOLS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+
+/// What the dialog of this tool with this input asks.
+pub(super) fn of(tool: &str, input: &Value) -> Ask {
+    let (kind, questions, plan) = match tool {
+        "AskUserQuestion" => (PromptKind::Question, questions(input), None),
+        "ExitPlanMode" => (PromptKind::Plan, Vec::new(), text(input, "plan")),
+        _ => (PromptKind::Permission, Vec::new(), None),
+    };
+    let message = match kind {
+        PromptKind::Question => match &questions[..] {
+            [] => "Claude asks a question.".to_owned(),
+            [only] => one_line(&only.question),
+            [first, others @ ..] => {
+                format!("{} (and {} more)", one_line(&first.question), others.len())
+            }
+        },
+        PromptKind::Plan => match &plan {
+            Some(plan) => format!("Claude has a plan: {}", one_line(plan.trim_start_matches(['#', ' ', '\n']))),
+            None => "Claude wants to leave plan mode.".to_owned(),
+        },
+        PromptKind::Permission | PromptKind::Setup => match subject(input) {
+            Some(subject) => format!("Claude wants to use {tool}: {}", one_line(subject)),
+            None => format!("Claude wants to use {tool}."),
+        },
+    };
+    Ask { kind, subtype: None, tool: Some(tool.to_owned()), input: Some(input.clone()), questions, plan, message }
+}
+
+/// The beginning of a text, as one line that fits into a list.
+pub(super) fn one_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    let cut = line.char_indices().nth(LINE).and_then(|(end, _)| line.get(..end));
+    match cut {
+        Some(beginning) => format!("{beginning}…"),
+        None => line.to_owned(),
+    }
+}
+
+/// The one thing in a tool's input that a person wants to know first.
+fn subject(input: &Value) -> Option<&str> {
+    let telling = ["command", "file_path", "notebook_path", "url", "path", "pattern", "query", "description"];
+    telling.iter().find_map(|key| input[key].as_str()).filter(|text| !text.trim().is_empty())
+}
+
+fn questions(input: &Value) -> Vec<Question> {
+    list(&input["questions"])
+        .map(|question| Question {
+            question: text(question, "question").unwrap_or_default(),
+            header: text(question, "header").unwrap_or_default(),
+            multi_select: question["multiSelect"].as_bool().unwrap_or(false),
+            options: list(&question["options"])
+                .map(|option| QuestionOption {
+                    label: text(option, "label").unwrap_or_default(),
+                    description: text(option, "description").unwrap_or_default(),
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value[key].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_question_keeps_everything_that_is_asked() {
+        let input = json!({"questions": [
+            {"question": "Which colour?", "header": "Colour", "multiSelect": true,
+             "options": [{"label": "Red", "description": "Warm"}, {"label": "Blue"}]},
+            {"question": "How big?"},
+        ]});
+        let ask = of("AskUserQuestion", &input);
+        assert_eq!(ask.kind, PromptKind::Question);
+        assert_eq!(ask.message, "Which colour? (and 1 more)");
+        assert_eq!(ask.input, Some(input));
+        assert_eq!(ask.questions.len(), 2);
+        assert!(ask.questions[0].multi_select && !ask.questions[1].multi_select);
+        assert_eq!(ask.questions[0].header, "Colour");
+        let option = |label: &str, description: &str| QuestionOption {
+            label: label.to_owned(),
+            description: description.to_owned(),
+        };
+        assert_eq!(ask.questions[0].options, [option("Red", "Warm"), option("Blue", "")]);
+    }
+
+    #[test]
+    fn a_plan_has_its_text_and_an_empty_one_has_none() {
+        let ask = of("ExitPlanMode", &json!({"plan": "# The plan\n\n1. Go\n"}));
+        assert_eq!((ask.kind, ask.plan.as_deref()), (PromptKind::Plan, Some("# The plan\n\n1. Go\n")));
+        assert_eq!(ask.message, "Claude has a plan: The plan");
+        let ask = of("ExitPlanMode", &json!({"plan": " "}));
+        assert_eq!((ask.kind, ask.plan), (PromptKind::Plan, None));
+    }
+
+    #[test]
+    fn any_other_tool_wants_a_permission_and_the_line_is_one_line() {
+        let long = format!("{}\nsecond", "é".repeat(500));
+        let ask = of("Bash", &json!({"command": long}));
+        assert_eq!(ask.kind, PromptKind::Permission);
+        assert_eq!(ask.message, format!("Claude wants to use Bash: {}…", "é".repeat(LINE)));
+        assert_eq!(of("mcp__x__y", &json!([1])).message, "Claude wants to use mcp__x__y.");
+    }
+}
