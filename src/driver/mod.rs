@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod claude;
 pub mod evidence;
+pub mod fixture;
 pub mod launch;
 pub mod layout;
 pub mod prompt;

@@ -22,7 +22,7 @@ pub use keys::{Key, UnknownKey, encode_keys};
 pub use modes::{Modes, MouseEncoding, MouseTracking};
 pub use output::{Head, Offset, OutputLog, OutputReader, Slice};
 pub use paste::encode_text;
-pub use row::Row;
+pub use row::{Look, Piece, Row};
 pub use screen::{Cursor, Screen, ScreenSeq};
 pub use scrollback::{LineNumber, Scrollback};
 pub(crate) use sequence::Csi;

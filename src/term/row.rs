@@ -16,6 +16,22 @@ pub struct Row {
     runs: Box<[Run]>,
 }
 
+/// Characters that share one look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece<'a> {
+    pub text: &'a str,
+    pub look: Look,
+}
+
+/// What tells hints, cursors and selections from ordinary text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Look {
+    pub faint: bool,
+    pub inverse: bool,
+    /// It has a background of its own.
+    pub backed: bool,
+}
+
 /// Characters that share one look, from the end of the run before up to `end` (a byte offset).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
@@ -54,6 +70,21 @@ impl Row {
         if !current.is_default() {
             out.push_str("\x1b[0m");
         }
+    }
+
+    /// The text in pieces that look the same, coloured blanks at the end included.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let plain = self.runs.is_empty().then_some(Piece { text: &self.text, look: Look::default() });
+        let starts = std::iter::once(0).chain(self.runs.iter().map(|run| run.end as usize));
+        let pieces = starts.zip(&self.runs).map(|(start, run)| Piece {
+            text: self.text.get(start..run.end as usize).unwrap_or_default(),
+            look: Look {
+                faint: run.pen.is_faint(),
+                inverse: run.pen.is_inverse(),
+                backed: run.pen.background().is_some(),
+            },
+        });
+        plain.into_iter().chain(pieces)
     }
 
     /// What the row costs in memory, so that many of them can be bounded.
@@ -208,6 +239,21 @@ mod tests {
         assert_eq!(bar.ansi(), "ok\x1b[0;7m   \x1b[0m");
         let unseen = row("ok\x1b[1;31m   ");
         assert_eq!(unseen.ansi(), "ok");
+    }
+
+    #[test]
+    fn pieces_tell_hints_and_cursors_from_text() {
+        let look = |faint, inverse, backed| Look { faint, inverse, backed };
+        let row = row("\x1b[44ma\x1b[0mb\x1b[7mT\x1b[0;2mry\x1b[0m");
+        let pieces: Vec<_> = row.pieces().map(|piece| (piece.text, piece.look)).collect();
+        let wanted = [
+            ("a", look(false, false, true)),
+            ("b", look(false, false, false)),
+            ("T", look(false, true, false)),
+            ("ry", look(true, false, false)),
+        ];
+        assert_eq!(pieces, wanted);
+        assert_eq!(self::row("ab").pieces().map(|piece| piece.text).collect::<Vec<_>>(), ["ab"]);
     }
 
     #[test]

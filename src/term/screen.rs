@@ -36,6 +36,11 @@ impl Screen {
         self.rows.iter().map(|row| &**row)
     }
 
+    /// One row, or `None` below the screen.
+    pub fn row(&self, row: usize) -> Option<&Row> {
+        self.rows.get(row).map(|row| &**row)
+    }
+
     /// The text of the rows, right-trimmed; nothing is copied.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = &str> + DoubleEndedIterator {
         self.rows.iter().map(|row| row.text())

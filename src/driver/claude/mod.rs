@@ -2,7 +2,9 @@
 
 mod answer;
 mod ask;
+mod choices;
 mod composer;
+mod dialogs;
 mod groom;
 mod hooks;
 mod launch;
@@ -100,3 +102,6 @@ impl Driver for Claude {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,109 @@
-use crate::driver::sight::Sight;
+//! What Claude Code shows: its composer, its dialogs, and whether a turn runs. Everything is found from the bottom of
+//! the screen by where it stands, because the conversation above can contain any words.
+
+use std::ops::Range;
+
+use super::dialogs;
+use crate::driver::agent::{ErrorCategory, Trouble};
+use crate::driver::layout;
+use crate::driver::sight::{Composer, Sight};
 use crate::term::Screen;
-pub(super) fn see(_screen: &Screen) -> Sight {
-    Sight::default()
+
+/// What marks the highlighted option, and where a message goes.
+pub(super) const POINTER: char = '❯';
+/// What marks the composer while it takes a shell command.
+const SHELL: char = '!';
+/// What the line of a running turn begins with.
+const SPINNER: [char; 7] = ['·', '✢', '*', '✶', '✻', '✽', '✳'];
+/// How many rows above the composer the line of a running turn can stand.
+const NEAR: usize = 8;
+/// Hints of the composer, for a look at a screen without colours.
+const HINTS: [&str; 2] = ["Try \"", "Press up to edit queued messages"];
+
+pub(super) fn see(screen: &Screen) -> Sight {
+    let Some(last) = layout::last_row(screen) else { return Sight::default() };
+    if let Some(rows) = composer_rows(screen, last) {
+        let busy = (rows.end..=last).filter_map(|row| screen.line(row)).any(shows_a_turn);
+        let retrying = retrying(screen, rows.start);
+        return Sight {
+            dialog: None,
+            busy: busy || retrying.is_some(),
+            composer: Some(Composer { draft: draft(screen, rows) }),
+            retrying,
+            option_list: false,
+        };
+    }
+    let dialog = dialogs::find(screen, last);
+    let listed =
+        dialog.as_ref().map_or_else(|| dialogs::lists(screen, last), |dialog| !dialog.choices.is_empty());
+    Sight { dialog, composer: None, busy: false, retrying: None, option_list: listed }
+}
+
+fn shows_a_turn(line: &str) -> bool {
+    line.contains("esc to interrupt")
+}
+
+/// The rows between the lowest two rules, if they are where a message goes.
+fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
+    let mut rules =
+        (0..=last).rev().filter(|row| screen.line(*row).is_some_and(|line| layout::is_rule(line, '─')));
+    let (below, above) = (rules.next()?, rules.next()?);
+    let first = screen.line(above + 1)?;
+    let after = first.strip_prefix([POINTER, SHELL])?;
+    (above + 1 < below && (after.is_empty() || after.starts_with([' ', '\u{a0}'])))
+        .then_some(above + 1..below)
+}
+
+/// What is typed in the composer's rows.
+fn draft(screen: &Screen, rows: Range<usize>) -> String {
+    let mut draft = String::new();
+    for row in rows.clone() {
+        let Some(cells) = screen.row(row) else { continue };
+        let begin = cells.text().char_indices().nth(2).map_or(usize::MAX, |(at, _)| at);
+        if row > rows.start {
+            draft.push('\n');
+        } else if cells.text().starts_with(SHELL) {
+            draft.push(SHELL);
+        }
+        draft.push_str(&layout::field(cells, begin).typed);
+    }
+    if HINTS.iter().any(|hint| draft.starts_with(hint)) {
+        draft.clear();
+    }
+    draft.truncate(draft.trim_end().len());
+    draft
+}
+
+/// Why the agent tries its API again, if the line above the composer says that it does.
+fn retrying(screen: &Screen, composer: usize) -> Option<Trouble> {
+    let (_, line) = layout::filled(screen, 0..composer)
+        .rev()
+        .take(NEAR)
+        .find(|(_, line)| line.strip_prefix(SPINNER).is_some_and(|rest| rest.starts_with(' ')))?;
+    let (before, _) = line.split_once("Retrying in ")?;
+    let detail = before.trim_start_matches(SPINNER).trim().trim_end_matches('·').trim_end();
+    Some(Trouble { category: category(detail), detail: detail.to_owned() })
+}
+
+fn category(detail: &str) -> ErrorCategory {
+    let lower = detail.to_lowercase();
+    let status = lower
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| digits.len() == 3)
+        .find_map(|digits| digits.parse::<u16>().ok().filter(|status| (400..600).contains(status)));
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    match status {
+        Some(429) => ErrorCategory::RateLimited,
+        Some(401 | 403) => ErrorCategory::Unauthorized,
+        Some(402) => ErrorCategory::OutOfCredits,
+        Some(500..) => ErrorCategory::ServerError,
+        Some(_) | None if says(&["rate limit"]) => ErrorCategory::RateLimited,
+        Some(_) | None if says(&["api key", "authenticat", "unauthorized"]) => ErrorCategory::Unauthorized,
+        Some(_) | None if says(&["credit"]) => ErrorCategory::OutOfCredits,
+        Some(_) | None if says(&["overloaded", "server error"]) => ErrorCategory::ServerError,
+        Some(_) | None if says(&["connect", "network", "offline", "timed out", "timeout"]) => {
+            ErrorCategory::NoInternet
+        }
+        Some(_) | None => ErrorCategory::Other,
+    }
 }

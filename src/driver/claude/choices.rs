@@ -1,0 +1,211 @@
+//! The options of a dialog of Claude Code: their labels, their fields, and what they mean. It does not know which
+//! dialog they are in, only of which family it is.
+
+use super::screen::POINTER;
+use crate::driver::layout::{self, Field, Item};
+use crate::driver::sight::{Choice, Role};
+use crate::term::{Row, Screen};
+
+/// What the words of an option are to be taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Permission,
+    Plan,
+    /// The model's own options, whatever they say.
+    Question,
+    /// The page that shows all answers.
+    Review,
+    Setup,
+    Menu,
+}
+
+const OWN_ANSWER: &str = "Type something.";
+const FEEDBACK: &str = "Tell Claude what to change";
+/// The row below the field for feedback on a plan.
+const FEEDBACK_HINT: &str = "shift+tab to approve";
+
+pub(super) fn read(
+    screen: &Screen,
+    end: usize,
+    family: Family,
+    items: &[Item],
+) -> (Vec<Choice>, Option<usize>) {
+    let mut choices = Vec::with_capacity(items.len() + 1);
+    let mut highlighted = None;
+    for item in items {
+        if item.pointed {
+            highlighted = Some(choices.len());
+        }
+        choices.push(choice(screen, family, item));
+        if let Some(pointed) = submit_row(screen, item, end).filter(|_| item.checked.is_some()) {
+            if pointed {
+                highlighted = Some(choices.len());
+            }
+            let label = "Submit".to_owned();
+            choices.push(Choice { label, digit: None, checked: None, typed: None, role: Role::Submit });
+        }
+    }
+    (choices, highlighted)
+}
+
+fn choice(screen: &Screen, family: Family, item: &Item) -> Choice {
+    let mut field = screen.row(item.row).map(|row| layout::field(row, item.label_at)).unwrap_or_default();
+    if family != Family::Question || field.open {
+        for row in continuation(screen, item) {
+            let more =
+                screen.row(row).map(|row| layout::field(row, layout::indent(row.text()))).unwrap_or_default();
+            if more.shown.starts_with(FEEDBACK_HINT) {
+                break;
+            }
+            append(&mut field, &more);
+        }
+    }
+    let (label, typed, role) = meaning(screen, family, item, field);
+    Choice { label, digit: item.digit, checked: item.checked, typed, role }
+}
+
+fn append(field: &mut Field, more: &Field) {
+    for (text, rest) in [(&mut field.typed, &more.typed), (&mut field.shown, &more.shown)] {
+        if !(text.is_empty() || rest.is_empty()) {
+            text.push(' ');
+        }
+        text.push_str(rest);
+    }
+    field.open |= more.open;
+}
+
+/// The rows right below that are indented as far as the label.
+fn continuation(screen: &Screen, item: &Item) -> impl Iterator<Item = usize> {
+    let label = screen
+        .line(item.row)
+        .and_then(|line| line.get(..item.label_at))
+        .map_or(0, |head| head.chars().count());
+    let belongs = move |row: &usize| {
+        screen.line(*row).is_some_and(|line| !line.is_empty() && layout::indent(line) >= label)
+    };
+    item.rest.clone().take_while(belongs)
+}
+
+/// Whether the row that sends the chosen options stands below this one, and is pointed at.
+fn submit_row(screen: &Screen, item: &Item, end: usize) -> Option<bool> {
+    let row = item.rest.clone().filter(|row| *row < end).take(3).find(|row| {
+        let line = screen.line(*row).unwrap_or_default().trim_start();
+        matches!(line.trim_start_matches(POINTER).trim(), "Submit" | "Next")
+    })?;
+    Some(screen.line(row)?.trim_start().starts_with(POINTER))
+}
+
+fn meaning(screen: &Screen, family: Family, item: &Item, field: Field) -> (String, Option<String>, Role) {
+    let Field { typed, shown, open } = field;
+    match family {
+        Family::Question if shown == "Chat about this" => (shown, None, Role::Discuss),
+        Family::Question if is_own_answer(screen, item, &shown) => {
+            let hint = shown.trim_end_matches('.') == OWN_ANSWER.trim_end_matches('.') || shown == "Other";
+            let typed = if hint && !open { String::new() } else { typed };
+            (OWN_ANSWER.to_owned(), (open || !typed.is_empty()).then_some(typed), Role::OwnWords)
+        }
+        Family::Question => (shown, None, Role::Plain),
+        Family::Plan if has_feedback_hint(screen, item) => {
+            let typed = if shown == FEEDBACK && !open { String::new() } else { typed };
+            (FEEDBACK.to_owned(), (open || !typed.is_empty()).then_some(typed), Role::OwnWords)
+        }
+        Family::Permission if open => {
+            let (label, role) =
+                if shown.starts_with("No") { ("No", Role::Decline) } else { ("Yes", Role::Accept) };
+            let typed = typed.trim_start_matches(label).trim_start_matches(',').trim_start();
+            (label.to_owned(), Some(typed.to_owned()), role)
+        }
+        Family::Permission | Family::Plan | Family::Review | Family::Setup => {
+            let label = shown.trim_start_matches(['✔', ' ']).to_owned();
+            let role = role(family, &label);
+            (label, None, role)
+        }
+        Family::Menu => {
+            let label = shown.split("  ").next().unwrap_or_default().trim_end_matches(['✔', ' ']);
+            (label.to_owned(), None, Role::Plain)
+        }
+    }
+}
+
+/// The field for own words is the last option above the rule, whatever is typed in it.
+fn is_own_answer(screen: &Screen, item: &Item, shown: &str) -> bool {
+    let below = item
+        .rest
+        .clone()
+        .filter_map(|row| screen.line(row))
+        .find(|line| !matches!(line.trim(), "" | "Submit" | "Next"));
+    below.is_some_and(|line| layout::is_rule(line, '─'))
+        || shown.starts_with("Type something")
+        || shown == "Other"
+}
+
+fn has_feedback_hint(screen: &Screen, item: &Item) -> bool {
+    continuation(screen, item)
+        .any(|row| screen.line(row).is_some_and(|line| line.trim_start().starts_with(FEEDBACK_HINT)))
+}
+
+/// What an option means, by what it says.
+fn role(family: Family, label: &str) -> Role {
+    let starts = |phrases: &[&str]| phrases.iter().any(|phrase| label.starts_with(phrase));
+    if label == "Submit answers" {
+        Role::Submit
+    } else if starts(&["Yes, and switch to default"]) {
+        Role::Accept
+    } else if starts(&["Yes, and tell Claude"]) {
+        Role::Accept
+    } else if starts(&["Yes, and ", "Yes, allow all", "Yes, always", "Use this and all future"]) {
+        Role::AcceptAlways
+    } else if label == "Yes"
+        || starts(&["Yes, ", "Yes ", "Use this MCP server", "Continue without these settings"])
+    {
+        Role::Accept
+    } else if label == "Continue" && family == Family::Setup {
+        Role::Accept
+    } else if label == "No"
+        || starts(&["No, ", "No (", "Continue without using", "Exit and fix manually", "Cancel"])
+    {
+        Role::Decline
+    } else {
+        Role::Plain
+    }
+}
+
+/// The tabs above a question.
+#[derive(Debug)]
+pub(super) struct Tabs {
+    pub(super) headers: Vec<String>,
+    pub(super) current: usize,
+    /// There is a page beyond this one.
+    pub(super) several: bool,
+}
+
+pub(super) fn tabs(row: &Row, line: &str) -> Option<Tabs> {
+    let text = line.trim();
+    let several = text.starts_with('←');
+    if !(several || text.starts_with(['☐', '☒'])) {
+        return None;
+    }
+    let text = text.trim_matches(['←', '→', ' ']);
+    let mut headers = Vec::new();
+    let mut open = None;
+    for (at, mark) in text.match_indices(['☐', '☒']) {
+        let rest = text.get(at + mark.len()..).unwrap_or_default();
+        let header = rest.split(['☐', '☒', '✔']).next().unwrap_or_default().trim();
+        if mark == "☐" {
+            open = open.or(Some(headers.len()));
+        }
+        headers.push(header.to_owned());
+    }
+    let count = |text: &str| text.matches(['☐', '☒']).count();
+    let mut before = 0;
+    let mut current = None;
+    for piece in row.pieces() {
+        if piece.look.backed && count(piece.text) > 0 {
+            current = current.or(Some(before));
+        }
+        before += count(piece.text);
+    }
+    // Without colours the first question that has no answer is the best guess.
+    let current = current.or(open).unwrap_or(headers.len().saturating_sub(1));
+    Some(Tabs { headers, current, several })
+}

@@ -1,0 +1,163 @@
+//! The form in which screens are kept as examples: a capture becomes a screen again, and what a driver sees on it
+//! becomes text that people can read and compare. It knows no agent.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::sight::{Choice, Dialog, Page, Sight};
+use crate::term::{Screen, Size, Terminal};
+
+/// What a capture was taken from, unless its name says otherwise.
+const COLS: u32 = 200;
+const ROWS: u32 = 50;
+
+/// The size in the name of a case, as in `idle-80x24`.
+pub fn size_of(case: &str) -> (u32, u32) {
+    let size = |part: &str| {
+        let (cols, rows) = part.split_once('x')?;
+        Some((cols.parse().ok()?, rows.parse().ok()?))
+    };
+    case.split(['-', '_', '.']).find_map(size).unwrap_or((COLS, ROWS))
+}
+
+/// The screen that a capture shows: lines of text, with colours or without.
+pub fn screen(capture: &str, (cols, rows): (u32, u32)) -> Option<Arc<Screen>> {
+    let mut terminal = Terminal::new(Size::new(cols, rows).ok()?, 0, "");
+    let lines = capture.strip_suffix('\n').unwrap_or(capture).replace('\n', "\r\n");
+    terminal.feed(lines.as_bytes());
+    Some(terminal.screen())
+}
+
+/// What is seen, a line for each thing; nothing is said of what is not there.
+pub fn describe(sight: &Sight) -> String {
+    let mut text = String::new();
+    if let Some(dialog) = &sight.dialog {
+        describe_dialog(dialog, &mut text);
+    }
+    if let Some(composer) = &sight.composer {
+        line(&mut text, "composer", &format!("{:?}", composer.draft));
+    }
+    if sight.busy {
+        line(&mut text, "busy", "yes");
+    }
+    if let Some(trouble) = &sight.retrying {
+        line(&mut text, "retrying", &format!("{} ({})", trouble.category.as_str(), trouble.detail));
+    }
+    if sight.option_list {
+        line(&mut text, "option list", "yes");
+    }
+    if text.is_empty() {
+        text.push_str("nothing\n");
+    }
+    text
+}
+
+fn line(text: &mut String, name: &str, value: &str) {
+    let written = writeln!(text, "{name}: {value}");
+    // Writing into a String cannot fail.
+    debug_assert!(written.is_ok());
+}
+
+fn describe_dialog(dialog: &Dialog, text: &mut String) {
+    let subtype = dialog.subtype.map(|subtype| format!(" {subtype}")).unwrap_or_default();
+    line(text, "dialog", &format!("{}{subtype}", dialog.kind.as_str()));
+    if let Some(tool) = dialog.tool {
+        line(text, "tool", tool);
+    }
+    line(text, "message", &dialog.message);
+    match &dialog.page {
+        Page::Only => {}
+        Page::Question { current, headers } => {
+            line(text, "page", &format!("{} of {}", current + 1, headers.join(" | ")));
+        }
+        Page::Review { headers } => line(text, "page", &format!("review of {}", headers.join(" | "))),
+    }
+    for (at, choice) in dialog.choices.iter().enumerate() {
+        let pointer = if dialog.highlighted == Some(at) { "choice >" } else { "choice" };
+        line(text, pointer, &describe_choice(choice));
+    }
+    let shown = dialog.lines.iter().map(|line| line.trim().chars().take(60).collect::<String>());
+    for (at, shown) in shown.enumerate().filter(|(at, _)| *at < 3 || at + 1 == dialog.lines.len()) {
+        line(text, &format!("row {}", at + 1), &shown);
+    }
+}
+
+fn describe_choice(choice: &Choice) -> String {
+    let digit = choice.digit.map(|digit| format!("{digit}. ")).unwrap_or_default();
+    let checked = match choice.checked {
+        Some(true) => "[x] ",
+        Some(false) => "[ ] ",
+        None => "",
+    };
+    let typed = choice.typed.as_ref().map(|typed| format!(" typed {typed:?}")).unwrap_or_default();
+    format!("{digit}{checked}{} ({:?}){typed}", choice.label, choice.role)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::driver::Driver;
+
+    /// Where the screens of an agent are kept.
+    fn folder(agent: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(agent).join("screens")
+    }
+
+    /// All captures of an agent, by name; there must be some.
+    pub(in crate::driver) fn captures(agent: &str) -> Vec<(String, Arc<Screen>)> {
+        let entries = fs::read_dir(folder(agent)).unwrap().map(|entry| entry.unwrap().path());
+        let captures =
+            entries.filter(|path| path.extension().is_some_and(|kind| kind == "ansi" || kind == "txt"));
+        let mut found: Vec<_> = captures
+            .map(|path| {
+                let case = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                let screen = screen(&fs::read_to_string(path).unwrap(), size_of(&case)).unwrap();
+                (case, screen)
+            })
+            .collect();
+        assert!(!found.is_empty(), "there are no screens of {agent}");
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found
+    }
+
+    pub(in crate::driver) fn capture(agent: &str, case: &str) -> Arc<Screen> {
+        let found = captures(agent).into_iter().find(|(name, _)| name == case);
+        found.unwrap_or_else(|| panic!("{agent} has no screen {case}")).1
+    }
+
+    /// Compares what the driver sees on each screen of its agent with what stands beside it;
+    /// `COOP_BLESS=1` writes what it sees instead.
+    pub(in crate::driver) fn sees_what_is_expected(agent: &str, driver: &dyn Driver) {
+        let mut wrong = String::new();
+        for (case, screen) in captures(agent) {
+            let path = folder(agent).join(format!("{case}.expected"));
+            let seen = describe(&driver.see(&screen));
+            if option_env!("COOP_BLESS").is_some() {
+                fs::write(&path, &seen).unwrap();
+            }
+            let wanted = fs::read_to_string(&path).unwrap_or_default();
+            if seen != wanted {
+                wrong.push_str(&format!("== {case}\nwanted:\n{wanted}\nseen:\n{seen}\n"));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong}");
+    }
+
+    /// No other agent's screen may be taken for one of the driver's own.
+    pub(in crate::driver) fn claims_nothing_of(agent: &str, driver: &dyn Driver) {
+        for (case, screen) in captures(agent) {
+            let sight = driver.see(&screen);
+            assert_eq!(Sight { option_list: false, ..sight }, Sight::default(), "{agent} {case}");
+        }
+    }
+
+    #[test]
+    fn the_size_stands_in_the_name() {
+        assert_eq!(size_of("84-80x24-idle"), (80, 24));
+        assert_eq!(size_of("idle"), (200, 50));
+        assert_eq!(size_of("xterm-ax-b"), (200, 50));
+    }
+}
