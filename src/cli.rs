@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 const VERBS: &[&str] = &["attach", "screen", "input", "keys", "events", "shutdown", "help"];
 
 /// Verbs that later versions will have: taken for programs now, they would change their meaning then.
-const LATER_VERBS: &[&str] = &["send", "state", "nudge", "respond", "explain", "list", "hook"];
+const LATER_VERBS: &[&str] = &["send", "state", "nudge", "respond", "explain", "list"];
 
 const SERVER_EXAMPLES: &str = "\
 Client verbs (`coop VERB --help`):
@@ -339,11 +339,25 @@ pub enum Verb {
     },
 }
 
+/// Tells the coop around this agent that one of its hooks was called. Agents run this; people need not.
+///
+/// The payload comes on stdin. Outside of a session, and whatever goes wrong, it does nothing and exits with 0.
+#[derive(Debug, Parser)]
+#[command(name = "coop hook", ignore_errors = true, max_term_width = 100)]
+pub struct Hook {
+    /// The hook's name
+    pub event: Option<String>,
+    /// Wait for coop's answer, and print it
+    #[arg(long)]
+    pub wait: bool,
+}
+
 /// What coop is asked to be.
 #[derive(Debug)]
 pub enum Invocation {
     Serve(Box<Serve>),
     Client(Verb),
+    Hook(Hook),
 }
 
 /// Reads the command line.
@@ -355,6 +369,9 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Invocation, cl
     }
     if first.is_some_and(|word| VERBS.contains(&word)) {
         return Client::try_parse_from(words).map(|client| Invocation::Client(client.verb));
+    }
+    if first == Some("hook") {
+        return Hook::try_parse_from(words.into_iter().skip(1)).map(Invocation::Hook);
     }
     if let Some(verb) = first.filter(|word| LATER_VERBS.contains(word)) {
         let message =

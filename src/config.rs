@@ -21,6 +21,8 @@ const SOCKET: &str = "COOP_SOCKET";
 const URL: &str = "COOP_URL";
 const SESSION: &str = "COOP_SESSION_ID";
 const NONCE: &str = "COOP_HOOK_NONCE";
+/// Set in the child if its hooks are listened to.
+pub const HOOK_PIPE: &str = "COOP_HOOK_PIPE";
 /// The most raw output that may be kept: whoever wants more should read it as it comes.
 const RING_LIMIT: usize = 1 << 30;
 const SCROLLBACK_LIMIT: usize = 1_000_000;
@@ -189,6 +191,13 @@ pub fn default_target(environment: &Environment) -> String {
     }
 }
 
+/// Where a hook of this session reports, and what it proves itself with; nothing outside of a session.
+pub fn hook_pipe(environment: &Environment) -> Option<(PathBuf, String)> {
+    let pipe = environment.get(OsStr::new(HOOK_PIPE)).filter(|pipe| !pipe.is_empty())?;
+    let nonce = environment.get(OsStr::new(NONCE))?.to_str()?;
+    Some((pipe.into(), nonce.to_owned()))
+}
+
 fn tokens(serve: &Serve) -> Result<Tokens, ConfigError> {
     let mut tokens = Tokens::default();
     if let Some(path) = &serve.auth_token_file {
@@ -284,6 +293,8 @@ fn child_environment(
     for variable in variables() {
         child.remove(&variable);
     }
+    // Inside another coop this is that one's pipe, which knows nothing of our child.
+    child.remove(OsStr::new(HOOK_PIPE));
     child.insert("TERM".into(), term.into());
     child.insert(MARK.into(), "1".into());
     child.insert(SESSION.into(), session_id.into());

@@ -16,4 +16,5 @@ pub mod pty;
 pub mod server;
 pub mod service;
 pub mod session;
+pub mod source;
 pub mod term;

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use coop::app::{self, USAGE};
-use coop::cli::{self, Invocation, Serve, Verb};
+use coop::cli::{self, Hook, Invocation, Serve, Verb};
 use coop::config::{self, Config, Environment};
 use coop::log::{self, Outlet};
+use coop::source::hook_call::Call;
 
 /// More threads than this gain a terminal nothing, and each costs memory.
 const WORKERS: usize = 4;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
         Ok(Invocation::Serve(serve)) => serve_session(*serve, &environment),
         Ok(Invocation::Client(verb)) => talk(verb, &environment),
+        Ok(Invocation::Hook(hook)) => report(hook, &environment),
         Err(error) => {
             // Whether stdout or stderr took it or not, the exit code says the same.
             drop(error.print());
@@ -57,6 +59,14 @@ fn serve_session(serve: Serve, environment: &Environment) -> ExitCode {
     stdout.flush();
     stderr.flush();
     code
+}
+
+/// An agent waits for this, often many times a turn, so it needs no runtime; and it never fails.
+fn report(hook: Hook, environment: &Environment) -> ExitCode {
+    if let (Some(event), Some((pipe, nonce))) = (hook.event, config::hook_pipe(environment)) {
+        Call { event, wait: hook.wait, pipe, nonce }.make(io::stdin(), io::stdout());
+    }
+    ExitCode::SUCCESS
 }
 
 fn talk(verb: Verb, environment: &Environment) -> ExitCode {

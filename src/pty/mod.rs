@@ -16,6 +16,7 @@ pub(crate) mod tests;
 pub use child::{Child, Exit, Reaper};
 pub use descriptors::raise_descriptor_limit;
 pub use master::{Control, Reader, WindowSize, Writer};
+pub(crate) use process::{Identity, Process};
 pub use rustix::process::Pid;
 pub use signal::{Signal, SignalError, UnknownSignal};
 pub use spawn::{Launch, LaunchError, Spawned};

@@ -15,9 +15,9 @@ const PARENT_LOOKUPS: usize = 16;
 
 /// One process at the moment of the scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Process {
+pub(crate) struct Process {
     pub(super) pid: i32,
-    pub(super) parent: i32,
+    pub(crate) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
     state: u8,
@@ -27,9 +27,9 @@ pub(super) struct Process {
 
 /// What tells a process from a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
-    pid: i32,
-    start: u64,
+pub(crate) struct Identity {
+    pub(crate) pid: i32,
+    pub(crate) start: u64,
 }
 
 /// What became of a signal to one process.
@@ -42,15 +42,15 @@ pub(super) enum Delivery {
 }
 
 impl Process {
-    pub(super) fn read(pid: i32) -> Option<Self> {
+    pub(crate) fn read(pid: i32) -> Option<Self> {
         parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    pub(super) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         Identity { pid: self.pid, start: self.start }
     }
 
-    pub(super) fn is_zombie(&self) -> bool {
+    pub(crate) fn is_zombie(&self) -> bool {
         // A process whose first thread ended shows as a zombie while its other threads run on.
         matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
     }
