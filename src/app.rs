@@ -18,9 +18,9 @@ use crate::log::Outlet;
 use crate::pty::{self, Exit, LaunchError, Reaper};
 use crate::server::{self, BindError, Door, Listener, Policy, Server, TlsError, UnixDoor};
 use crate::service::{About, Closing, Service};
-use crate::session::clock::Now;
 use crate::session::event::ShutdownReason;
-use crate::session::shell;
+use crate::session::outfit::Wardrobe;
+use crate::session::shell::{self, Hearing};
 use crate::session::{DEFAULT_GRACE, Session};
 
 /// How long connections may take to hear the end.
@@ -39,6 +39,8 @@ pub enum StartError {
     Launch(#[from] LaunchError),
     #[error("coop cannot watch over its children: {0}")]
     Reaper(io::Error),
+    #[error("coop does not find itself, so that the agent's hooks could call it: {0}")]
+    Itself(io::Error),
     #[error("the session's thread cannot be started: {0}")]
     Thread(io::Error),
     #[error("reflection cannot be served: {0}")]
@@ -51,7 +53,7 @@ impl StartError {
         match self {
             Self::Launch(error) => u8::try_from(error.shell_code()).unwrap_or(1),
             Self::Bind(_) | Self::Tls(_) | Self::StateDir { .. } => USAGE,
-            Self::Reaper(_) | Self::Thread(_) | Self::Reflection(_) => 1,
+            Self::Reaper(_) | Self::Itself(_) | Self::Thread(_) | Self::Reflection(_) => 1,
         }
     }
 }
@@ -74,10 +76,10 @@ pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Resu
 
     let doors = Doors::open(&config)?;
     config.tell_child(doors.private.path(), doors.tcp_address());
-    let epoch_ms = Now::read().epoch_ms;
+    let hearing = hearing(&mut config, &doors.state_dir)?;
     let (session, shell) = {
         let _there = sessions.enter();
-        shell::start(config.settings.clone(), epoch_ms, reaper)?
+        shell::start(config.settings.clone(), hearing, reaper)?
     };
 
     let closing = Closing::default();
@@ -242,6 +244,22 @@ fn create_private(dir: &Path) -> io::Result<()> {
         private.recursive(true).create(parent)?;
     }
     private.recursive(false).create(dir)
+}
+
+/// What it takes to hear the agent, if somebody understands it.
+fn hearing(config: &mut Config, state_dir: &Path) -> Result<Option<Hearing>, StartError> {
+    if config.settings.attendance.is_none() {
+        return Ok(None);
+    }
+    let wardrobe = Wardrobe {
+        agent: config.agent.to_owned(),
+        dir: state_dir.to_owned(),
+        hook: std::env::current_exe().map_err(StartError::Itself)?,
+        groom: config.groom,
+        settings: config.agent_config.settings.take(),
+        mcp: config.agent_config.mcp.take(),
+    };
+    Ok(Some(Hearing { wardrobe, nonce: config.hook_nonce.clone() }))
 }
 
 fn about(config: &Config) -> About {

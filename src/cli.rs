@@ -4,7 +4,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use crate::driver;
 
 /// The verbs that make coop a client. Only the very first word can be one, so that any program
 /// can still be run: `coop -- screen`.
@@ -81,9 +84,9 @@ pub struct Serve {
     pub insecure_no_auth: bool,
 
     /// Which agent the command is [default: by its name, else unknown]
-    #[arg(long, env = "COOP_AGENT")]
-    pub agent: Option<AgentName>,
-    /// JSON with settings for the agent; only drivers go by it
+    #[arg(long, env = "COOP_AGENT", value_parser = PossibleValuesParser::new(driver::names()))]
+    pub agent: Option<String>,
+    /// JSON with `settings` and `mcp` servers for the agent
     #[arg(long, env = "COOP_AGENT_CONFIG", value_name = "FILE")]
     pub agent_config: Option<PathBuf>,
     /// Go on with an earlier conversation; only drivers can
@@ -92,13 +95,13 @@ pub struct Serve {
     /// Serve a session of another program: not in this version
     #[arg(long, env = "COOP_ATTACH", value_name = "tmux:NAME|screen:NAME", hide = true)]
     pub attach: Option<String>,
-    /// How far coop answers the agent's set-up dialogs; only drivers go by it
+    /// auto answers the agent's set-up dialogs, manual leaves them to you, pristine installs no hooks either
     #[arg(long, env = "COOP_GROOM", default_value = "auto")]
     pub groom: Groom,
-    /// How long an inferred idle must hold; only drivers go by it
+    /// How long an inferred idle must hold
     #[arg(long, env = "COOP_IDLE_GRACE", default_value_t = 60, value_name = "SECS")]
     pub idle_grace: u64,
-    /// Shut down after this long without output and input; 0 is never
+    /// Shut down after the agent was idle this long (any other program: without output and input); 0 is never
     #[arg(long, env = "COOP_IDLE_TIMEOUT", default_value_t = 0, value_name = "SECS")]
     pub idle_timeout: u64,
     /// Go on serving this long after the child's exit [default: forever]; 0 exits with it
@@ -140,14 +143,6 @@ pub struct Serve {
     /// The program to run, and its arguments
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AgentName {
-    Claude,
-    Codex,
-    Gemini,
-    Unknown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

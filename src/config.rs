@@ -5,12 +5,19 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cli::{AgentName, Serve, variables};
+use serde_json::{Map, Value};
+
+use crate::cli::{self, Serve, variables};
+use crate::driver;
+use crate::driver::launch::Groom;
 use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
-use crate::session::Settings;
+use crate::session::mind::Profile;
 use crate::session::recipe::Recipe;
+use crate::session::{Attendance, Settings};
+use crate::source::HOOK_PIPE;
 use crate::term::{InvalidSize, Size};
 
 /// Where coop listens if it is told nothing.
@@ -21,8 +28,9 @@ const SOCKET: &str = "COOP_SOCKET";
 const URL: &str = "COOP_URL";
 const SESSION: &str = "COOP_SESSION_ID";
 const NONCE: &str = "COOP_HOOK_NONCE";
-/// Set in the child if its hooks are listened to.
-pub const HOOK_PIPE: &str = "COOP_HOOK_PIPE";
+/// After how many milliseconds without a witness Enter is pressed again.
+const NUDGE_TIMEOUT: &str = "COOP_NUDGE_TIMEOUT_MS";
+const NUDGE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(4);
 /// The most raw output that may be kept: whoever wants more should read it as it comes.
 const RING_LIMIT: usize = 1 << 30;
 const SCROLLBACK_LIMIT: usize = 1_000_000;
@@ -52,9 +60,20 @@ pub struct Config {
     /// Where this session's private directory may be, the best place first.
     pub state_dirs: Vec<PathBuf>,
     pub agent: &'static str,
+    pub groom: Groom,
+    pub agent_config: AgentConfig,
     pub name: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub settings: Settings,
+}
+
+/// What an orchestrator wants of the agent.
+#[derive(Debug, Default)]
+pub struct AgentConfig {
+    /// For the agent's own settings.
+    pub settings: Option<Value>,
+    /// MCP servers by name.
+    pub mcp: Option<Value>,
 }
 
 /// What is wrong with what was typed.
@@ -89,6 +108,8 @@ pub enum ConfigError {
     TooMuch { flag: &'static str, value: usize, most: usize },
     #[error("--agent-config {}: {reason}", .path.display())]
     AgentConfig { path: PathBuf, reason: String },
+    #[error("{NUDGE_TIMEOUT} is {0:?}; it takes milliseconds, from 100 to 60000")]
+    NudgeTimeout(String),
     #[error("--attach {0}: this version serves only programs that it starts itself")]
     Attach(String),
     #[error("--cwd {}: {reason}", .path.display())]
@@ -104,7 +125,18 @@ impl Config {
         if let Some(session) = serve.attach {
             return Err(ConfigError::Attach(session));
         }
-        serve.agent_config.as_deref().map(check_agent_config).transpose()?;
+        let agent_config = serve.agent_config.as_deref().map(agent_config).transpose()?.unwrap_or_default();
+        let agent = agent(serve.agent.as_deref(), &program);
+        let groom = match serve.groom {
+            cli::Groom::Auto => Groom::Auto,
+            cli::Groom::Manual => Groom::Manual,
+            cli::Groom::Pristine => Groom::Pristine,
+        };
+        let profile = Profile {
+            groom,
+            grace: Duration::from_secs(serve.idle_grace),
+            retry_after: nudge_timeout(environment)?,
+        };
         let tokens = tokens(&serve)?;
         let tls = tls(&serve)?;
         let closed = !tokens.is_empty() || serve.tls_client_ca.is_some();
@@ -134,6 +166,7 @@ impl Config {
             scrollback_lines: serve.scrollback,
             linger: serve.linger.map(Duration::from_secs),
             idle_timeout: Some(Duration::from_secs(serve.idle_timeout)).filter(|timeout| !timeout.is_zero()),
+            attendance: driver::maker(agent).map(|driver| Attendance { driver: Arc::new(driver), profile }),
         };
         Ok(Self {
             tcp: serve.port.map(|port| (host, port)),
@@ -147,7 +180,9 @@ impl Config {
             state_dirs: state_dirs(environment, &session_id),
             session_id,
             hook_nonce,
-            agent: agent(serve.agent, &settings.recipe.program),
+            agent,
+            groom,
+            agent_config,
             name: serve.name,
             labels: labels(serve.label)?,
             settings,
@@ -264,14 +299,28 @@ fn state_dirs(environment: &Environment, session_id: &str) -> Vec<PathBuf> {
     kept.into_iter().chain(passing).collect()
 }
 
-/// Drivers will read it; that it cannot be read is said now.
-fn check_agent_config(path: &Path) -> Result<(), ConfigError> {
+fn agent_config(path: &Path) -> Result<AgentConfig, ConfigError> {
     let failed = |reason: String| ConfigError::AgentConfig { path: path.to_owned(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    match serde_json::from_str(&text) {
-        Ok(serde_json::Value::Object(_)) => Ok(()),
-        Ok(_) => Err(failed("it is no JSON object".to_owned())),
-        Err(error) => Err(failed(error.to_string())),
+    let mut config: Map<String, Value> = match serde_json::from_str(&text) {
+        Ok(Value::Object(config)) => config,
+        Ok(_) => return Err(failed("it is no JSON object".to_owned())),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    let mut object = |key: &str| match config.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(object)) => Ok(Some(Value::Object(object))),
+        Some(_) => Err(failed(format!("{key} is no JSON object"))),
+    };
+    Ok(AgentConfig { settings: object("settings")?, mcp: object("mcp")? })
+}
+
+fn nudge_timeout(environment: &Environment) -> Result<Duration, ConfigError> {
+    let Some(text) = environment.get(OsStr::new(NUDGE_TIMEOUT)) else { return Ok(NUDGE_TIMEOUT_DEFAULT) };
+    let text = text.to_string_lossy();
+    match text.parse() {
+        Ok(ms @ 100..=60_000) => Ok(Duration::from_millis(ms)),
+        Ok(_) | Err(_) => Err(ConfigError::NudgeTimeout(text.into_owned())),
     }
 }
 
@@ -295,6 +344,7 @@ fn child_environment(
     }
     // Inside another coop this is that one's pipe, which knows nothing of our child.
     child.remove(OsStr::new(HOOK_PIPE));
+    child.remove(OsStr::new(NUDGE_TIMEOUT));
     child.insert("TERM".into(), term.into());
     child.insert(MARK.into(), "1".into());
     child.insert(SESSION.into(), session_id.into());
@@ -302,14 +352,10 @@ fn child_environment(
     child
 }
 
-fn agent(named: Option<AgentName>, program: &OsStr) -> &'static str {
+/// The agent that was named, else the one that the program is called like.
+fn agent(named: Option<&str>, program: &OsStr) -> &'static str {
     let basename = Path::new(program).file_name().and_then(OsStr::to_str);
-    match (named, basename) {
-        (Some(AgentName::Claude), _) | (None, Some("claude")) => "claude",
-        (Some(AgentName::Codex), _) | (None, Some("codex")) => "codex",
-        (Some(AgentName::Gemini), _) | (None, Some("gemini")) => "gemini",
-        (Some(AgentName::Unknown), _) | (None, Some(_) | None) => "unknown",
-    }
+    named.or(basename).and_then(driver::named).unwrap_or(driver::UNKNOWN)
 }
 
 fn origins(texts: Vec<String>) -> Result<Vec<Origin>, ConfigError> {

@@ -110,6 +110,11 @@ impl Error {
         Self::new(Code::Exited, "the child has exited; restart the session to write again")
     }
 
+    /// Nobody understands the program in the terminal.
+    pub fn no_driver() -> Self {
+        Self::new(Code::NoDriver, "no driver knows this program; name one with --agent if it is an agent")
+    }
+
     /// The session has ended: coop is on its way out.
     pub fn shutting_down() -> Self {
         Self::new(Code::NotReady, "coop is shutting down")

@@ -22,12 +22,29 @@ use self::prompt::{Answer, Prompt};
 use self::sight::{Composer, Dialog, Sight};
 use crate::term::{Screen, Signal};
 
-/// The driver of the agent with this name; `None` for a program that nobody knows.
-pub fn named(agent: &str) -> Option<Box<dyn Driver>> {
-    match agent {
-        "claude" => Some(Box::new(claude::Claude)),
-        _ => None,
-    }
+/// Makes the driver of one child.
+pub type Maker = fn() -> Box<dyn Driver>;
+
+/// Every agent by its name, which is also what its program is called, and what makes its driver.
+const AGENTS: &[(&str, Option<Maker>)] =
+    &[("claude", Some(|| Box::new(claude::Claude))), ("codex", None), ("gemini", None)];
+
+/// What a program is that no driver knows.
+pub const UNKNOWN: &str = "unknown";
+
+/// Every name that an agent can be given by.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().map(|(name, _)| *name).chain([UNKNOWN])
+}
+
+/// The agent with this name.
+pub fn named(name: &str) -> Option<&'static str> {
+    names().find(|known| *known == name)
+}
+
+/// What makes the agent's driver, if there is one.
+pub fn maker(name: &str) -> Option<Maker> {
+    AGENTS.iter().find(|(known, _)| *known == name).and_then(|(_, maker)| *maker)
 }
 
 /// Everything coop knows about one agent.

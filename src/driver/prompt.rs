@@ -99,3 +99,10 @@ pub struct QuestionAnswer {
     pub options: Vec<usize>,
     pub text: Option<String>,
 }
+
+impl Answer {
+    /// Whether this prompt can be answered so; otherwise why not.
+    pub fn check(&self, _prompt: &Prompt) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -61,6 +61,8 @@ pub enum LaunchError {
     Terminal(io::Error),
     #[error("the command could not be started: {0}")]
     Start(io::Error),
+    #[error("the command cannot be got ready: {0}")]
+    Unprepared(String),
 }
 
 impl LaunchError {
@@ -69,6 +71,8 @@ impl LaunchError {
         match self {
             Self::NotFound(_) => 127,
             Self::NotExecutable { .. } => 126,
+            // What is wrong is what was typed.
+            Self::Unprepared(_) => 64,
             Self::WorkingDirectory { .. } | Self::Terminal(_) | Self::Start(_) => 1,
         }
     }

@@ -551,9 +551,10 @@ mod ending {
         let orphan = session.number("orphan").await;
         let stray = session.number("stray").await;
         for pid in [orphan, stray] {
-            let process = Process::read(pid).expect("alive");
-            assert_eq!(process.parent, bench.reaper.home().pid, "an orphan comes to the subreaper");
-            process.send(Signal::KILL).expect("sent");
+            // It is one from the moment on at which the shell that started it has gone.
+            let home = bench.reaper.home().pid;
+            bench.until(|| Process::read(pid).is_some_and(|orphan| orphan.parent == home)).await;
+            Process::read(pid).expect("alive").send(Signal::KILL).expect("sent");
             bench.until_gone(pid).await;
         }
         assert_eq!(session.child.exit(), None);

@@ -206,7 +206,12 @@ impl Attached {
                 self.told.push_back(Told::State(state));
             }
             // The exit is told after the last output.
-            What::State(_) | What::Exit { .. } | What::Shutdown(_) => {}
+            What::State(_)
+            | What::Prompt(_)
+            | What::Nudge(_)
+            | What::Respond(_)
+            | What::Exit { .. }
+            | What::Shutdown(_) => {}
         }
     }
 

@@ -159,10 +159,10 @@ implement_coop! {
 
         get_agent_state(GetAgentStateRequest) -> GetAgentStateResponse: |service, _request| Ok(service.agent_state());
         wait_for_state(WaitForStateRequest) -> WaitForStateResponse: |service, request| service.wait(request.get_ref()).await;
-        explain_state(ExplainStateRequest) -> ExplainStateResponse: |service, _request| Ok(service.explain());
-        nudge(NudgeRequest) -> NudgeResponse: |_service, _request| Err(no_driver("nudge"));
-        respond(RespondRequest) -> RespondResponse: |_service, _request| Err(no_driver("respond"));
-        interrupt(InterruptRequest) -> InterruptResponse: |_service, _request| Err(no_driver("interrupt"));
+        explain_state(ExplainStateRequest) -> ExplainStateResponse: |service, _request| service.explain().await;
+        nudge(NudgeRequest) -> NudgeResponse: |service, request| service.nudge(request).await;
+        respond(RespondRequest) -> RespondResponse: |service, request| service.respond(request).await;
+        interrupt(InterruptRequest) -> InterruptResponse: |service, request| service.interrupt(request).await;
 
         stop_hook(StopHookRequest) -> StopHookResponse: |_service, _request| Err(no_driver("the stop hook"));
         start_hook(StartHookRequest) -> StartHookResponse: |_service, _request| Err(no_driver("the start hook"));

@@ -312,7 +312,13 @@ impl Cursor for StateCursor {
                         self.events.spoke();
                         Some(Ok(convert::state_event(&event, change, epoch)))
                     }
-                    What::Exit { .. } | What::Restart(_) | What::Resize(_) | What::Shutdown(_) => continue,
+                    What::Prompt(_)
+                    | What::Nudge(_)
+                    | What::Respond(_)
+                    | What::Exit { .. }
+                    | What::Restart(_)
+                    | What::Resize(_)
+                    | What::Shutdown(_) => continue,
                 },
                 Next::Gap(gap) => Some(Ok(v1::AgentStateEvent {
                     seq: gap.to.saturating_sub(1),

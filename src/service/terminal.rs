@@ -135,7 +135,7 @@ impl Service {
             bytes_written: snapshot.bytes_written,
             ws_clients: self.clients.count(),
             exit_signal: exit.and_then(Exit::signal),
-            agent_state: snapshot.agent.state.as_str().to_owned(),
+            agent_state: snapshot.agent.state().as_str().to_owned(),
             cwd: snapshot.recipe.cwd.to_string_lossy().into_owned(),
             command: snapshot.recipe.command(),
             labels: self.about.labels.clone(),

@@ -4,23 +4,27 @@
 //! whoever asked and says what must be done outside. It does no I/O and has no clock, so every
 //! rule of a session's life can be tested without a runtime.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use super::board::{Board, Shared};
 use super::clock::Now;
-use super::command::{Command, Dump, Replaced, Typing, View};
+use super::command::{Command, Dump, Explanation, Replaced, Typing, View};
 use super::event::{EventSeq, Generation, Restart, RestartReason, ShutdownReason, What};
-use super::lease::Lease;
+use super::lease::{Lease, LeaseId};
 use super::life::Life;
+use super::mind::{Hands, HookId, Mind, Profile};
 use super::outbox::Answer;
 use super::page::Page;
 use super::recipe::Recipe;
-use super::snapshot::{Agent, Process, Snapshot};
+use super::snapshot::{Agent, Facts, Process, Snapshot};
 use super::typist::{Typist, Write};
-use crate::driver::agent::AgentState;
+use crate::driver::agent::{AgentState, Situation, Tier};
+use crate::driver::{Driver, tracker};
 use crate::error::{Code, Error};
 use crate::pty::{Exit, Launch, LaunchError, Signal};
 use crate::term::{OutputLog, Size, Terminal, encode_text};
@@ -44,6 +48,21 @@ pub struct Settings {
     /// How long to go on after the child's exit; `None` is forever.
     pub linger: Option<Duration>,
     pub idle_timeout: Option<Duration>,
+    /// Who attends to the agent; nobody does to a program that no driver knows.
+    pub attendance: Option<Attendance>,
+}
+
+/// A driver for each child, and how it goes about its work.
+#[derive(Clone)]
+pub struct Attendance {
+    pub driver: Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>,
+    pub profile: Profile,
+}
+
+impl std::fmt::Debug for Attendance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attendance").field("profile", &self.profile).finish_non_exhaustive()
+    }
 }
 
 /// Something that happened.
@@ -58,6 +77,8 @@ pub enum Input {
     WriteFailed,
     Started {
         pid: i32,
+        /// It prints JSON lines that say what it does.
+        prints_json: bool,
     },
     StartFailed(LaunchError),
     ChildExited(Exit),
@@ -65,6 +86,18 @@ pub enum Input {
     Terminated {
         child_survives: bool,
     },
+    /// The agent called a hook, and perhaps waits for its answer.
+    Hook {
+        event: String,
+        payload: Value,
+        waits: Option<HookId>,
+    },
+    /// The agent wrote a line to its log.
+    LogLine(Value),
+    /// The agent's log has grown by something that is no line yet.
+    LogGrew,
+    /// The agent's status file was written.
+    Registry(Value),
     Tick,
 }
 
@@ -84,8 +117,30 @@ pub enum Effect {
     Hurry,
     /// Whatever still comes out of the terminal is not waited for any more.
     CloseTerminal,
-    Start(Launch),
+    Start {
+        launch: Launch,
+        /// The agent's conversation that should go on.
+        conversation: Option<Conversation>,
+    },
+    /// Tells a waiting hook of the agent's this.
+    AnswerHook {
+        hook: HookId,
+        output: Value,
+    },
+    /// Lets a waiting hook of the agent's go without an answer.
+    ReleaseHook(HookId),
+    /// The agent's log is here now.
+    Follow(PathBuf),
+    /// Whether the agent's traces are worth looking at though nothing is heard of them.
+    PollSources(bool),
     Finish(Exit),
+}
+
+/// What an agent was talked to about, and where its log is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    pub id: String,
+    pub log: Option<PathBuf>,
 }
 
 /// What the session is about.
@@ -97,7 +152,10 @@ enum Intent {
 }
 
 pub struct Actor {
+    epoch_ms: u64,
     board: Board,
+    attendance: Option<Attendance>,
+    mind: Option<Mind>,
     linger: Option<Duration>,
     idle_timeout: Option<Duration>,
     recipe: Arc<Recipe>,
@@ -129,14 +187,20 @@ impl Actor {
             last_output_epoch_ms: None,
             last_input_epoch_ms: None,
             agent: Agent {
-                state: AgentState::Starting,
+                situation: Situation::Starting,
+                tier: Tier::Process,
                 cause: "launch",
                 since: EventSeq(0),
                 since_epoch_ms: now.epoch_ms,
                 since_steady: now.steady,
+                grace_ends: None,
+                facts: Arc::new(Facts::default()),
             },
         };
         Self {
+            epoch_ms: now.epoch_ms,
+            attendance: settings.attendance,
+            mind: None,
             board: Board::new(snapshot, OutputLog::new(settings.ring_bytes)),
             linger: settings.linger,
             idle_timeout: settings.idle_timeout,
@@ -151,6 +215,11 @@ impl Actor {
             last_activity: now.steady,
             effects: Vec::new(),
         }
+    }
+
+    /// When this session began: it tells its numbers and ids from another's.
+    pub fn epoch_ms(&self) -> u64 {
+        self.epoch_ms
     }
 
     pub fn shared(&self) -> Shared {
@@ -170,7 +239,8 @@ impl Actor {
     /// When [`Input::Tick`] is due next.
     pub fn deadline(&self) -> Option<Instant> {
         let idle = self.idle_deadline();
-        [self.typist.deadline(), self.life.deadline(), self.hang_up_at, self.linger_until, idle]
+        let mind = self.mind.as_ref().and_then(Mind::deadline);
+        [self.typist.deadline(), self.life.deadline(), self.hang_up_at, self.linger_until, idle, mind]
             .into_iter()
             .flatten()
             .min()
@@ -187,25 +257,75 @@ impl Actor {
                 self.typist.wrote(now, count, &mut self.board.outbox);
             }
             Input::WriteFailed => self.typist.fail_all(&Error::exited(), &mut self.board.outbox),
-            Input::Started { pid } => self.started(now, pid),
+            Input::Started { pid, prints_json } => self.started(now, pid, prints_json),
             Input::StartFailed(error) => self.start_failed(&error),
             Input::ChildExited(exit) => self.child_exited(now, exit),
             Input::Terminated { child_survives } => self.terminated(child_survives),
+            Input::Hook { event, payload, waits } => {
+                self.with_mind(|mind, hands| mind.hook(now, &event, &payload, waits, hands));
+            }
+            Input::LogLine(line) => self.with_mind(|mind, hands| mind.log_line(now, &line, hands)),
+            Input::LogGrew => self.with_mind(|mind, _| mind.log_grew()),
+            Input::Registry(file) => self.with_mind(|mind, hands| mind.registry(now, &file, hands)),
             Input::Tick => {}
         }
         self.keep_time(now);
         self.settle(now);
+        if matches!(self.intent, Intent::Serve) && self.life.exit.is_none() {
+            self.with_mind(|mind, hands| mind.attend(now, hands));
+        }
         self.publish();
         std::mem::take(&mut self.effects)
     }
 
+    /// Lets the mind do something, if there is an agent to mind.
+    fn with_mind(&mut self, act: impl FnOnce(&mut Mind, &mut Hands)) {
+        let Some(mind) = &mut self.mind else { return };
+        let mut hands = Hands {
+            terminal: &mut self.terminal,
+            typist: &mut self.typist,
+            board: &mut self.board,
+            lease: &mut self.lease,
+            effects: &mut self.effects,
+        };
+        act(mind, &mut hands);
+    }
+
+    /// Whether this caller may say something to the agent now.
+    fn may_talk(&mut self, now: Now, lease: Option<&LeaseId>) -> Result<(), Error> {
+        if self.attendance.is_none() {
+            return Err(Error::no_driver());
+        }
+        self.writable().and_then(|()| self.lease.check(now, lease))?;
+        self.board.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
+        self.last_activity = now.steady;
+        Ok(())
+    }
+
     fn command(&mut self, now: Now, command: Command) {
         match command {
+            Command::Nudge { message, lease, answer } => match self.may_talk(now, lease.as_ref()) {
+                Ok(()) => self.with_mind(|mind, hands| mind.nudge(now, message, answer, hands)),
+                Err(error) => self.board.answer(answer, Err(error)),
+            },
+            Command::Respond { reply, lease, answer } => match self.may_talk(now, lease.as_ref()) {
+                Ok(()) => self.with_mind(|mind, hands| mind.respond(reply, answer, hands)),
+                Err(error) => self.board.answer(answer, Err(error)),
+            },
+            Command::Interrupt { lease, answer } => match self.may_talk(now, lease.as_ref()) {
+                Ok(()) => self.with_mind(|mind, hands| mind.interrupt(now, answer, hands)),
+                Err(error) => self.board.answer(answer, Err(error)),
+            },
+            Command::Explain { answer } => {
+                let explanation = self.explain();
+                self.board.answer(answer, Ok(explanation));
+            }
             Command::Type { typing, lease, answer } => {
                 match self.writable().and_then(|()| self.lease.check(now, lease.as_ref())) {
                     Ok(()) => {
                         self.board.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
                         self.last_activity = now.steady;
+                        self.with_mind(|mind, _| mind.human_typed(now));
                         let write = self.encode(typing);
                         self.typist.submit(now, write, answer, &mut self.board.outbox);
                     }
@@ -320,6 +440,7 @@ impl Actor {
             self.terminal.resize(size);
             self.board.snapshot.size = size;
             self.effects.push(Effect::Resize(size));
+            self.with_mind(|mind, _| mind.screen_changed(now));
             self.board.log(now, What::Resize(size));
         }
     }
@@ -346,10 +467,11 @@ impl Actor {
         let fed = self.terminal.feed(&bytes);
         if self.life.exit.is_none() {
             self.typist.answer_query(&fed.replies);
+            self.with_mind(|mind, hands| mind.output(now, &bytes, &fed.signals, hands));
         }
     }
 
-    fn started(&mut self, now: Now, pid: i32) {
+    fn started(&mut self, now: Now, pid: i32, prints_json: bool) {
         self.board.snapshot.process = Process::Running { pid };
         self.last_activity = now.steady;
         let (generation, offset) = (self.life.generation, self.board.shared().output.head().offset());
@@ -365,7 +487,38 @@ impl Actor {
         if generation > FIRST {
             self.board.log(now, What::Restart(Restart { generation, offset, pid, reason }));
         }
-        self.board.agent(now, AgentState::Unknown, "child started");
+        match &self.attendance {
+            None => self.board.agent(now, Situation::Unknown, Tier::Process, "child started"),
+            Some(Attendance { driver, profile }) => {
+                let prefix = format!("{}-{}", self.epoch_ms, generation.0);
+                let (command, driver) = (self.recipe.command(), driver());
+                self.mind = Some(Mind::new(now, driver, *profile, command, &prefix, prints_json));
+                self.board.agent(now, Situation::Starting, Tier::Process, "child started");
+            }
+        }
+    }
+
+    fn explain(&self) -> Explanation {
+        if let Some(mind) = &self.mind {
+            return mind.explain();
+        }
+        let agent = &self.board.snapshot.agent;
+        let seen = match self.board.snapshot.process.pid() {
+            Some(pid) => format!("process {pid} is alive"),
+            None => "there is no process".to_owned(),
+        };
+        let (tier, state) = (Tier::Process, agent.state());
+        Explanation {
+            reason: "no driver knows this program, so only its process speaks".to_owned(),
+            votes: vec![tracker::Vote { tier, state, at: agent.since_steady, cause: agent.cause, seen }],
+        }
+    }
+
+    /// What the agent was talked to about, if the next child can go on with it.
+    fn conversation(&self) -> Option<Conversation> {
+        let facts = &self.board.snapshot.agent.facts;
+        let id = facts.conversation.clone()?;
+        Some(Conversation { id, log: facts.transcript.clone().map(PathBuf::from) })
     }
 
     fn start_failed(&mut self, error: &LaunchError) {
@@ -374,7 +527,8 @@ impl Actor {
             Intent::Replace { next, answer, .. } if next != *self.recipe => {
                 let message = format!("{error}; the command that ran before was started again");
                 self.board.answer(answer, Err(Error::bad_request(message)));
-                self.effects.push(Effect::Start(self.recipe.launch(self.terminal.size())));
+                let launch = self.recipe.launch(self.terminal.size());
+                self.effects.push(Effect::Start { launch, conversation: None });
             }
             Intent::Replace { answer, .. } => {
                 self.board.answer(answer, Err(Error::bad_request(error.to_string())));
@@ -387,6 +541,7 @@ impl Actor {
     fn child_exited(&mut self, now: Now, exit: Exit) {
         self.life.exited(now, exit);
         self.hang_up_at = None;
+        self.with_mind(|mind, hands| mind.end(now, &Error::exited(), hands));
         self.typist.fail_all(&Error::exited(), &mut self.board.outbox);
     }
 
@@ -409,10 +564,11 @@ impl Actor {
         self.intent = Intent::Replace { next, reason, answer };
         self.linger_until = None;
         self.hang_up_at = None;
-        self.typist
-            .fail_all(&Error::new(Code::NotReady, "the child is being replaced"), &mut self.board.outbox);
+        let replaced = Error::new(Code::NotReady, "the child is being replaced");
+        self.with_mind(|mind, hands| mind.end(now, &replaced, hands));
+        self.typist.fail_all(&replaced, &mut self.board.outbox);
         self.board.snapshot.process = Process::Starting;
-        self.board.agent(now, AgentState::Restarting, reason.as_str());
+        self.board.agent(now, Situation::Restarting, Tier::Process, reason.as_str());
         self.effects.push(Effect::Terminate { grace });
     }
 
@@ -427,6 +583,7 @@ impl Actor {
                 self.effects.push(Effect::Terminate { grace });
             }
             Intent::Serve => {
+                self.with_mind(|mind, hands| mind.end(now, &Error::shutting_down(), hands));
                 self.typist.fail_all(&Error::shutting_down(), &mut self.board.outbox);
                 self.board.log(now, What::Shutdown(reason));
                 self.linger_until = None;
@@ -453,7 +610,13 @@ impl Actor {
     /// Without a driver, idle means that nothing came in or out.
     fn idle_deadline(&self) -> Option<Instant> {
         let running = matches!(self.intent, Intent::Serve) && self.life.exit.is_none();
-        self.idle_timeout.filter(|_| running).map(|timeout| self.last_activity + timeout)
+        let timeout = self.idle_timeout.filter(|_| running)?;
+        let agent = &self.board.snapshot.agent;
+        match (&self.mind, agent.state()) {
+            (None, _) => Some(self.last_activity + timeout),
+            (Some(_), AgentState::Idle) => Some(agent.since_steady + timeout),
+            (Some(_), _) => None,
+        }
     }
 
     /// Takes the next step of ending or replacing a child, once everything it waits for is in.
@@ -468,10 +631,15 @@ impl Actor {
         match &self.intent {
             Intent::Serve => {}
             Intent::Stop => self.effects.push(Effect::Finish(exit)),
-            Intent::Replace { next, .. } => {
+            Intent::Replace { next, reason, .. } => {
                 let launch = next.launch(self.terminal.size());
+                let conversation = match reason {
+                    // Other credentials, the same work.
+                    RestartReason::Switch => self.conversation(),
+                    RestartReason::Restart => None,
+                };
                 self.begin_life();
-                self.effects.push(Effect::Start(launch));
+                self.effects.push(Effect::Start { launch, conversation });
             }
         }
     }
@@ -484,7 +652,7 @@ impl Actor {
             return;
         }
         self.board.snapshot.process = Process::Exited(exit);
-        self.board.agent(now, AgentState::Exited, "child exited");
+        self.board.agent(now, Situation::Exited, Tier::Process, "child exited");
         self.board.log(now, What::Exit { exit, generation: self.life.generation });
         self.board.end_output();
         if matches!(self.intent, Intent::Serve) {
@@ -495,6 +663,9 @@ impl Actor {
 
     fn begin_life(&mut self) {
         self.life = self.life.next();
+        self.mind = None;
+        self.board.snapshot.agent.facts = Arc::new(Facts::default());
+        self.board.snapshot.agent.grace_ends = None;
         self.board.snapshot.generation = self.life.generation;
         self.terminal.reset_for_new_child();
         self.board.shared().output.reopen();

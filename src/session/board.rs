@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use super::clock::Now;
 use super::event::{Event, EventLog, EventSeq, StateChange, What};
 use super::outbox::{Answer, Outbox};
-use super::snapshot::{Agent, Snapshot};
-use crate::driver::agent::AgentState;
+use super::snapshot::Snapshot;
+use crate::driver::agent::{Situation, Tier};
 use crate::error::Error;
 use crate::term::{OutputLog, ScreenSeq};
 
@@ -61,14 +61,30 @@ impl Board {
         seq
     }
 
-    /// The agent is in this state now, if it was not before.
-    pub fn agent(&mut self, now: Now, next: AgentState, cause: &'static str) {
-        let prev = self.snapshot.agent.state;
-        if prev != next {
-            let since = self.log(now, What::State(StateChange { prev, next, cause }));
-            let (since_epoch_ms, since_steady) = (now.epoch_ms, now.steady);
-            self.snapshot.agent = Agent { state: next, cause, since, since_epoch_ms, since_steady };
+    /// This is what the agent is doing now. What is the same as before is no event.
+    pub fn agent(&mut self, now: Now, situation: Situation, tier: Tier, cause: &'static str) {
+        let before = &self.snapshot.agent;
+        if before.situation == situation {
+            return;
         }
+        let prev = before.situation.state();
+        let id = |situation: &Situation| situation.prompt().map(|prompt| prompt.id.clone());
+        let began = prev != situation.state() || id(&before.situation) != id(&situation);
+        let troubled = before.situation.trouble() != situation.trouble();
+        if began || troubled {
+            let message = before.facts.message.clone();
+            let next = situation.clone();
+            let since = self.log(now, What::State(StateChange { prev, next, tier, cause, message }));
+            if began {
+                let agent = &mut self.snapshot.agent;
+                (agent.since, agent.since_epoch_ms, agent.since_steady) = (since, now.epoch_ms, now.steady);
+            }
+        }
+        if let Some(prompt) = situation.prompt() {
+            self.log(now, What::Prompt(Arc::clone(prompt)));
+        }
+        let agent = &mut self.snapshot.agent;
+        (agent.situation, agent.tier, agent.cause) = (situation, tier, cause);
     }
 
     pub fn end_output(&mut self) {

@@ -9,6 +9,8 @@ use super::lease::{Granted, LeaseId};
 use super::outbox::Answer;
 use super::page::{Page, PageRequest};
 use super::recipe::Change;
+use super::talk::{Interrupted, Message, Nudged, Reply, Responded};
+use crate::driver::tracker::Vote;
 use crate::pty::Signal;
 use crate::term::{Key, Modes, Offset, Screen, ScreenSeq, Size};
 use bytes::Bytes;
@@ -39,6 +41,23 @@ pub enum Command {
     ReleaseLease {
         id: LeaseId,
         answer: Answer<bool>,
+    },
+    Nudge {
+        message: Message,
+        lease: Option<LeaseId>,
+        answer: Answer<Nudged>,
+    },
+    Respond {
+        reply: Reply,
+        lease: Option<LeaseId>,
+        answer: Answer<Responded>,
+    },
+    Interrupt {
+        lease: Option<LeaseId>,
+        answer: Answer<Interrupted>,
+    },
+    Explain {
+        answer: Answer<Explanation>,
     },
     View {
         answer: Answer<View>,
@@ -86,6 +105,13 @@ pub enum Typing {
     Keys(Vec<Key>),
     /// Bytes as they are.
     Raw(Bytes),
+}
+
+/// Why the agent's state is what it is: the reason, and every source's last word.
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    pub reason: String,
+    pub votes: Vec<Vote>,
 }
 
 /// The screen, and the event it was seen at.

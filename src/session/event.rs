@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::driver::agent::AgentState;
+use super::talk::{Channel, NudgeOutcome, RespondOutcome};
+use crate::driver::agent::{AgentState, Situation, Tier};
+use crate::driver::prompt::{Prompt, PromptId};
 use crate::pty::Exit;
 use crate::term::{Offset, Size};
 
@@ -34,6 +36,10 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     State(StateChange),
+    /// A prompt stands, or there is more to the one that stood.
+    Prompt(Arc<Prompt>),
+    Nudge(NudgeEvent),
+    Respond(RespondEvent),
     Exit { exit: Exit, generation: Generation },
     Restart(Restart),
     Resize(Size),
@@ -44,8 +50,28 @@ pub enum What {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateChange {
     pub prev: AgentState,
-    pub next: AgentState,
+    pub next: Situation,
+    pub tier: Tier,
     pub cause: &'static str,
+    /// What the agent said last.
+    pub message: Option<Arc<str>>,
+}
+
+/// Something became of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NudgeEvent {
+    pub id: String,
+    pub outcome: NudgeOutcome,
+    /// Why it was not typed, where coop itself gave up on it.
+    pub failure: Option<String>,
+}
+
+/// Something became of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RespondEvent {
+    pub id: PromptId,
+    pub outcome: RespondOutcome,
+    pub via: Channel,
 }
 
 /// A new child took the place of the one before.

@@ -8,13 +8,14 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::board::Shared;
-use super::command::{Command, Dump, Replaced, Typing, View};
+use super::command::{Command, Dump, Explanation, Replaced, Typing, View};
 use super::event::{EventLog, RestartReason, ShutdownReason};
 use super::lease::{Granted, LeaseId};
 use super::outbox::Answer;
 use super::page::{Page, PageRequest};
 use super::recipe::Change;
 use super::snapshot::Snapshot;
+use super::talk::{Interrupted, Message, Nudged, Reply, Responded};
 use crate::error::Error;
 use crate::pty::Signal;
 use crate::term::{OutputLog, ScreenSeq, Size};
@@ -88,6 +89,26 @@ impl Session {
     pub fn drop_lease(&self, id: LeaseId) {
         let (answer, _) = oneshot::channel();
         drop(self.commands.try_send(Command::ReleaseLease { id, answer }));
+    }
+
+    /// Says something to the agent; answers what became of it.
+    pub async fn nudge(&self, message: Message, lease: Option<LeaseId>) -> Result<Nudged, Error> {
+        self.ask(|answer| Command::Nudge { message, lease, answer }).await
+    }
+
+    /// Answers the agent's prompt.
+    pub async fn respond(&self, reply: Reply, lease: Option<LeaseId>) -> Result<Responded, Error> {
+        self.ask(|answer| Command::Respond { reply, lease, answer }).await
+    }
+
+    /// Stops the agent's turn.
+    pub async fn interrupt(&self, lease: Option<LeaseId>) -> Result<Interrupted, Error> {
+        self.ask(|answer| Command::Interrupt { lease, answer }).await
+    }
+
+    /// Why the agent's state is what it is.
+    pub async fn explain(&self) -> Result<Explanation, Error> {
+        self.ask(|answer| Command::Explain { answer }).await
     }
 
     pub async fn view(&self) -> Result<View, Error> {

@@ -7,19 +7,23 @@ pub mod actor;
 mod board;
 pub mod clock;
 pub mod command;
+mod errand;
 pub mod event;
 pub mod handle;
 pub mod lease;
 mod life;
+pub mod mind;
 mod outbox;
+pub mod outfit;
 pub mod page;
 pub mod recipe;
 pub mod shell;
 pub mod snapshot;
+pub mod talk;
 mod typist;
 
 #[cfg(test)]
 mod tests;
 
-pub use actor::{DEFAULT_GRACE, Settings};
+pub use actor::{Attendance, DEFAULT_GRACE, Settings};
 pub use handle::Session;

@@ -1,6 +1,7 @@
 //! The session's body: it waits for whatever comes next, lets the actor decide, and does what
 //! the actor says. No rule of the session stands here.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
@@ -12,20 +13,27 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::actor::{Actor, DEFAULT_GRACE, Effect, Input, Settings};
+use super::actor::{Actor, Conversation, DEFAULT_GRACE, Effect, Input, Settings};
 use super::clock::Now;
 use super::command::Command;
 use super::event::ShutdownReason;
 use super::handle::Session;
+use super::mind::HookId;
+use super::outfit::{Outfitter, Wardrobe};
+use crate::driver::Driver;
+use crate::driver::launch::{LogPlace, Traces};
 use crate::error::{Code, Error};
 use crate::pty::{
     Child, Control, Exit, Launch, LaunchError, Reader, Reaper, SignalError, WindowSize, Writer,
 };
+use crate::source::{From, HOOK_PIPE, HookReply, Observation, Plan, Sources};
 
 /// Commands that may wait for the actor; callers beyond that wait in line.
 const COMMANDS: usize = 256;
 /// Reads of output that may wait for the actor; the child waits beyond that.
 const OUTPUT_CHUNKS: usize = 16;
+/// Observations that may wait for the actor.
+const OBSERVATIONS: usize = 256;
 
 /// Answers whether the child survives.
 type Termination = Pin<Box<dyn Future<Output = bool> + Send>>;
@@ -41,6 +49,7 @@ pub struct Shell {
     io: Option<Io>,
     termination: Option<Termination>,
     hurry: CancellationToken,
+    attendant: Option<Attendant>,
 }
 
 /// The near end of the child's terminal.
@@ -52,15 +61,35 @@ struct Io {
     _reader: JoinSet<()>,
 }
 
+/// What it takes to hear an agent.
+struct Attendant {
+    driver: Box<dyn Driver>,
+    outfitter: Outfitter,
+    sources: Sources,
+    observations: mpsc::Receiver<Observation>,
+    hooks: HashMap<HookId, HookReply>,
+    hooks_so_far: u64,
+}
+
 /// Starts the first child. Whoever holds the handle can talk to the session; it lives while
 /// [`Shell::run`] does.
-pub fn start(settings: Settings, epoch_ms: u64, reaper: Reaper) -> Result<(Session, Shell), LaunchError> {
+pub fn start(
+    settings: Settings,
+    hearing: Option<Hearing>,
+    reaper: Reaper,
+) -> Result<(Session, Shell), LaunchError> {
     let now = Now::read();
+    let driver = settings.attendance.as_ref().map(|attendance| (attendance.driver)());
+    let mut attendant = match (driver, hearing) {
+        (Some(driver), Some(hearing)) => Some(Attendant::new(driver, hearing)?),
+        (Some(_) | None, _) => None,
+    };
     let mut actor = Actor::new(now, settings);
-    let (child, io) = launch(&actor.first_launch(), reaper)?;
-    actor.handle(now, Input::Started { pid: child.pid().as_raw_pid() });
+    let conversation = None;
+    let (child, io, started) = launch(actor.first_launch(), conversation, attendant.as_mut(), reaper)?;
+    actor.handle(now, started);
     let (sender, commands) = mpsc::channel(COMMANDS);
-    let session = Session::new(sender, actor.shared(), epoch_ms);
+    let session = Session::new(sender, actor.shared(), actor.epoch_ms());
     let shell = Shell {
         actor,
         commands,
@@ -70,17 +99,93 @@ pub fn start(settings: Settings, epoch_ms: u64, reaper: Reaper) -> Result<(Sessi
         io: Some(io),
         termination: None,
         hurry: CancellationToken::new(),
+        attendant,
     };
     Ok((session, shell))
 }
 
-fn launch(launch: &Launch, reaper: Reaper) -> Result<(Child, Io), LaunchError> {
+/// What an agent's hooks and files are heard with.
+#[derive(Debug)]
+pub struct Hearing {
+    pub wardrobe: Wardrobe,
+    /// What the session's own hooks prove themselves with.
+    pub nonce: String,
+}
+
+impl Attendant {
+    fn new(driver: Box<dyn Driver>, hearing: Hearing) -> Result<Self, LaunchError> {
+        let Hearing { wardrobe, nonce } = hearing;
+        let (sender, observations) = mpsc::channel(OBSERVATIONS);
+        let plan = Plan { dir: wardrobe.dir.clone(), nonce };
+        let failed = |error| LaunchError::Unprepared(format!("the pipe for the agent's hooks: {error}"));
+        let sources = Sources::start(plan, sender).map_err(failed)?;
+        let outfitter = Outfitter::new(wardrobe);
+        Ok(Self { driver, outfitter, sources, observations, hooks: HashMap::new(), hooks_so_far: 0 })
+    }
+
+    fn prepare(
+        &mut self,
+        mut launch: Launch,
+        conversation: Option<&Conversation>,
+    ) -> Result<(Launch, Traces), LaunchError> {
+        launch.env.push((HOOK_PIPE.into(), self.sources.hook_pipe().into()));
+        let prepared = self.outfitter.prepare(&*self.driver, launch, conversation)?;
+        // What is known of the log by then is about what the agent said before.
+        if let Some(place) = &prepared.1.log {
+            let from = if conversation.is_some() { From::End } else { From::Start };
+            self.sources.follow(place.clone(), from);
+        }
+        Ok(prepared)
+    }
+
+    /// The child runs: its status file can be looked for.
+    fn started(&mut self, pid: i32, traces: Traces) {
+        // Whatever the child before still has to say is no longer of interest.
+        while self.observations.try_recv().is_ok() {}
+        if let Some(dir) = traces.registry {
+            self.sources.watch_registry(dir, pid);
+        }
+    }
+
+    fn heard(&mut self, observation: Observation) -> Input {
+        match observation {
+            Observation::Hook(call) => {
+                let waits = call.reply.map(|reply| {
+                    self.hooks_so_far += 1;
+                    let id = HookId(self.hooks_so_far);
+                    self.hooks.insert(id, reply);
+                    id
+                });
+                Input::Hook { event: call.event, payload: call.payload, waits }
+            }
+            Observation::LogLine(line) => Input::LogLine(line),
+            Observation::LogGrew => Input::LogGrew,
+            Observation::Registry(file) => Input::Registry(file),
+        }
+    }
+}
+
+fn launch(
+    launch: Launch,
+    conversation: Option<&Conversation>,
+    mut attendant: Option<&mut Attendant>,
+    reaper: Reaper,
+) -> Result<(Child, Io, Input), LaunchError> {
+    let (launch, traces) = match &mut attendant {
+        Some(attendant) => attendant.prepare(launch, conversation)?,
+        None => (launch, Traces::default()),
+    };
     let spawned = launch.spawn(&reaper)?;
+    let pid = spawned.child.pid().as_raw_pid();
+    let prints_json = traces.stdout;
+    if let Some(attendant) = attendant {
+        attendant.started(pid, traces);
+    }
     let (sender, output) = mpsc::channel(OUTPUT_CHUNKS);
     let mut reading = JoinSet::new();
     reading.spawn(forward(spawned.reader, sender));
     let io = Io { writer: spawned.writer, control: spawned.control, output: Some(output), _reader: reading };
-    Ok((spawned.child, io))
+    Ok((spawned.child, io, Input::Started { pid, prints_json }))
 }
 
 async fn forward(mut reader: Reader, output: mpsc::Sender<Bytes>) {
@@ -126,6 +231,7 @@ impl Shell {
             Some(io) => (Some(&mut io.writer), io.output.as_mut()),
             None => (None, None),
         };
+        let observations = self.attendant.as_mut().map(|attendant| &mut attendant.observations);
         tokio::select! {
             command = self.commands.recv() => Input::Command(command.unwrap_or_else(nobody_is_left)),
             exit = self.child.wait(), if !self.exit_told => {
@@ -148,6 +254,11 @@ impl Shell {
                     }
                     Input::OutputEnded
                 }
+            },
+            observation = receive(observations) => match (observation, &mut self.attendant) {
+                (Some(observation), Some(attendant)) => attendant.heard(observation),
+                // The sources hold a sender as long as they live.
+                (None, _) | (_, None) => Input::Tick,
             },
             () = until(deadline) => Input::Tick,
         }
@@ -198,19 +309,43 @@ impl Shell {
             }
             Effect::Hurry => self.hurry.cancel(),
             Effect::CloseTerminal => self.io = None,
-            Effect::Start(recipe) => {
-                return Done::With(match launch(&recipe, self.reaper) {
-                    Ok((child, io)) => {
-                        let pid = child.pid().as_raw_pid();
+            Effect::Start { launch: next, conversation } => {
+                let attendant = self.attendant.as_mut();
+                return Done::With(match launch(next, conversation.as_ref(), attendant, self.reaper) {
+                    Ok((child, io, started)) => {
                         (self.child, self.io, self.exit_told) = (child, Some(io), false);
-                        Input::Started { pid }
+                        started
                     }
                     Err(error) => Input::StartFailed(error),
                 });
             }
+            Effect::AnswerHook { hook, output } => {
+                if let Some(reply) = self.hook(hook)
+                    && !reply.answer(&output)
+                {
+                    tracing::debug!("the agent's hook was gone before its answer");
+                }
+            }
+            Effect::ReleaseHook(hook) => drop(self.hook(hook)),
+            Effect::Follow(path) => {
+                if let Some(attendant) = &mut self.attendant {
+                    attendant.sources.follow(LogPlace::File(path), From::Start);
+                }
+            }
+            Effect::PollSources(wanted) => {
+                if let Some(attendant) = &self.attendant {
+                    attendant.sources.set_poll(wanted);
+                }
+            }
             Effect::Finish(exit) => return Done::Finished(exit),
         }
         Done::Quietly
+    }
+}
+
+impl Shell {
+    fn hook(&mut self, hook: HookId) -> Option<HookReply> {
+        self.attendant.as_mut().and_then(|attendant| attendant.hooks.remove(&hook))
     }
 }
 
@@ -234,9 +369,9 @@ async fn write(writer: Option<&mut Writer>, bytes: Option<&[u8]>) -> io::Result<
     }
 }
 
-async fn receive(output: Option<&mut mpsc::Receiver<Bytes>>) -> Option<Bytes> {
-    match output {
-        Some(output) => output.recv().await,
+async fn receive<T>(from: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
+    match from {
+        Some(from) => from.recv().await,
         None => never().await,
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::event::{EventSeq, Generation};
 use super::recipe::Recipe;
-use crate::driver::agent::AgentState;
+use crate::driver::agent::{AgentState, Situation, Tier};
 use crate::pty::Exit;
 use crate::term::{ScreenSeq, Size};
 
@@ -62,16 +62,39 @@ impl Process {
 /// The agent in the child, as far as anybody can tell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    pub state: AgentState,
+    pub situation: Situation,
+    pub tier: Tier,
     pub cause: &'static str,
+    /// The event that brought this state, or this prompt.
     pub since: EventSeq,
     pub since_epoch_ms: u64,
     pub since_steady: Instant,
+    /// When an inferred idle becomes one.
+    pub grace_ends: Option<Instant>,
+    pub facts: Arc<Facts>,
+}
+
+impl Agent {
+    pub fn state(&self) -> AgentState {
+        self.situation.state()
+    }
+}
+
+/// What the agent has told of itself, beside what it is doing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Its own conversation.
+    pub conversation: Option<String>,
+    pub transcript: Option<String>,
+    pub permission_mode: Option<String>,
+    pub cwd: Option<String>,
+    /// What it said last.
+    pub message: Option<Arc<str>>,
 }
 
 impl Snapshot {
     /// The child is alive and its agent has left `starting`.
     pub fn ready(&self) -> bool {
-        matches!(self.process, Process::Running { .. }) && self.agent.state != AgentState::Starting
+        matches!(self.process, Process::Running { .. }) && self.agent.state() != AgentState::Starting
     }
 }

@@ -15,7 +15,7 @@ use super::outbox::Answer;
 use super::page::{PageRequest, PageStart};
 use super::recipe::{Change, Recipe};
 use super::snapshot::{Process, Snapshot};
-use crate::driver::agent::AgentState;
+use crate::driver::agent::{AgentState, Situation};
 use crate::error::{Code, Error};
 use crate::pty::{Exit, Signal};
 use crate::term::{Head, Key, LineNumber, Offset, Size};
@@ -48,11 +48,12 @@ impl Stage {
             scrollback_lines: 100,
             linger: None,
             idle_timeout: None,
+            attendance: None,
         };
         adjust(&mut settings);
         let now = Now::read();
         let mut stage = Self { actor: Actor::new(now, settings), now, effects: Vec::new() };
-        stage.tell(Input::Started { pid: 7 });
+        stage.tell(Input::Started { pid: 7, prints_json: false });
         stage
     }
 
@@ -111,7 +112,7 @@ impl Stage {
     }
 
     fn starts(&self) -> bool {
-        self.effects.iter().any(|effect| matches!(effect, Effect::Start(_)))
+        self.effects.iter().any(|effect| matches!(effect, Effect::Start { .. }))
     }
 
     fn terminates(&self) -> bool {
@@ -128,7 +129,7 @@ fn a_started_child_is_running_and_ready() {
     let stage = Stage::running();
     assert_eq!(stage.snapshot().process, Process::Running { pid: 7 });
     assert!(stage.snapshot().ready());
-    assert!(matches!(&stage.events()[..], [What::State(change)] if change.next == AgentState::Unknown));
+    assert!(matches!(&stage.events()[..], [What::State(change)] if change.next == Situation::Unknown));
 }
 
 #[test]
@@ -299,7 +300,7 @@ fn a_restart_keeps_readers_offsets_and_numbers() {
     let mut restarted = stage.restart();
     assert!(stage.terminates());
     assert_eq!(stage.snapshot().process, Process::Starting);
-    assert_eq!(stage.snapshot().agent.state, AgentState::Restarting);
+    assert_eq!(stage.snapshot().agent.state(), AgentState::Restarting);
     assert_eq!(code(&mut stage.type_text("x", None)), Code::NotReady);
     assert_eq!(code(&mut stage.restart()), Code::SwitchInProgress);
     stage.tell(Input::ChildExited(Exit::Signal(1)));
@@ -307,7 +308,7 @@ fn a_restart_keeps_readers_offsets_and_numbers() {
     assert_eq!(stage.head(), Head::Live(Offset(5)), "a restart is no end");
     stage.tell(Input::Terminated { child_survives: false });
     assert!(stage.starts());
-    stage.tell(Input::Started { pid: 8 });
+    stage.tell(Input::Started { pid: 8, prints_json: false });
     let replaced = restarted.try_recv().unwrap().unwrap();
     assert_eq!((replaced.pid, replaced.offset, replaced.generation.0), (8, Offset(5), 2));
     assert_eq!(stage.snapshot().generation.0, 2);
@@ -330,7 +331,7 @@ fn an_exited_child_can_be_started_again() {
     let mut restarted = stage.restart();
     stage.tell(Input::Terminated { child_survives: false });
     assert!(stage.starts());
-    stage.tell(Input::Started { pid: 9 });
+    stage.tell(Input::Started { pid: 9, prints_json: false });
     assert!(restarted.try_recv().unwrap().is_ok());
     assert_eq!(stage.head(), Head::Live(Offset(0)), "readers go on");
 }
@@ -347,8 +348,8 @@ fn a_switch_that_cannot_be_started_brings_the_old_command_back() {
     assert!(stage.starts());
     stage.tell(Input::StartFailed(crate::pty::LaunchError::NotFound("interpreter".into())));
     assert_eq!(code(&mut refused), Code::BadRequest);
-    assert!(matches!(&stage.effects[..], [Effect::Start(launch)] if launch.program == "/bin/sh"));
-    stage.tell(Input::Started { pid: 9 });
+    assert!(matches!(&stage.effects[..], [Effect::Start { launch, .. }] if launch.program == "/bin/sh"));
+    stage.tell(Input::Started { pid: 9, prints_json: false });
     assert_eq!(stage.snapshot().process, Process::Running { pid: 9 });
     assert!(stage.events().iter().any(|what| matches!(what, What::Restart(restart) if restart.pid == 9)));
 }
@@ -419,7 +420,7 @@ fn the_environment_is_for_the_next_child() {
     stage.tell(Input::OutputEnded);
     stage.tell(Input::Terminated { child_survives: false });
     let started = stage.effects.iter().find_map(|effect| match effect {
-        Effect::Start(launch) => Some(launch.env.clone()),
+        Effect::Start { launch, .. } => Some(launch.env.clone()),
         _ => None,
     });
     assert_eq!(started, Some(vec![("B".into(), "2".into())]));
@@ -435,11 +436,11 @@ fn a_variable_that_is_set_during_a_restart_is_for_the_child_that_comes() {
     stage.tell(Input::OutputEnded);
     stage.tell(Input::Terminated { child_survives: false });
     let launch = stage.effects.iter().find_map(|effect| match effect {
-        Effect::Start(launch) => Some(launch.env.clone()),
+        Effect::Start { launch, .. } => Some(launch.env.clone()),
         _ => None,
     });
     assert_eq!(launch, Some(vec![("LATE".into(), "yes".into())]));
-    stage.tell(Input::Started { pid: 8 });
+    stage.tell(Input::Started { pid: 8, prints_json: false });
     let mut env = stage.ask(|answer| Command::GetEnv { answer });
     assert_eq!(env.try_recv().unwrap().unwrap().keys().collect::<Vec<_>>(), ["LATE"]);
 }

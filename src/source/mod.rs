@@ -26,6 +26,9 @@ pub use self::tally::Counters;
 use self::tally::Tally;
 use crate::driver::launch::LogPlace;
 
+/// The variable that the agent's hooks find the pipe by.
+pub const HOOK_PIPE: &str = "COOP_HOOK_PIPE";
+
 /// Something that was seen of the agent.
 #[derive(Debug)]
 pub enum Observation {
@@ -91,7 +94,7 @@ impl Sources {
         })
     }
 
-    /// What the agent's hooks must find in `COOP_HOOK_PIPE`.
+    /// What the agent's hooks must find in [`HOOK_PIPE`].
     pub fn hook_pipe(&self) -> &Path {
         self.pipe.path()
     }

@@ -23,6 +23,8 @@ const UNCLAIMED: Duration = Duration::from_millis(300);
 const GONE: Duration = Duration::from_millis(150);
 /// How long an announced dialog may take to appear, while the screen shows something else.
 const UNSEEN: Duration = Duration::from_secs(2);
+/// How many dialogs may be announced ahead of the screen.
+const AHEAD: usize = 64;
 /// How long a preview of a tool's input may be.
 const PREVIEW: usize = 200;
 
@@ -113,10 +115,17 @@ impl Asking {
             }
             Some(_) | None => {
                 let id = self.next_id();
+                if self.announced.len() == AHEAD {
+                    self.announced.pop_front();
+                }
                 self.announced.push_back(Announced { id: id.clone(), ask, tier, cause, at });
                 id
             }
         }
+    }
+
+    pub(super) fn expects(&self, id: &PromptId) -> bool {
+        self.announced.iter().any(|announced| announced.id == *id)
     }
 
     pub(super) fn tool_use(&mut self, tool: String, input: serde_json::Value) {

@@ -135,6 +135,11 @@ impl Tracker {
         self.grace_ends
     }
 
+    /// Whether a dialog with this id was announced and is still expected.
+    pub fn announced(&self, id: &PromptId) -> bool {
+        self.asking.expects(id)
+    }
+
     /// Takes in what a source says happened at `at`. Answers the prompt that was announced, if one was.
     pub fn hear(&mut self, now: Instant, at: Instant, evidence: Evidence) -> Option<PromptId> {
         let Evidence { tier, claim, cause, seen, .. } = evidence;

@@ -70,10 +70,11 @@ impl Plan {
             scrollback_lines: 1000,
             linger: None,
             idle_timeout: None,
+            attendance: None,
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(reaper.run().await) });
-        let (session, shell) = shell::start(settings, 17, reaper).expect("a child");
+        let (session, shell) = shell::start(settings, None, reaper).expect("a child");
         let closing = Closing::default();
         let over = closing.clone();
         tasks.spawn(async move {

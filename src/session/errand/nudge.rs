@@ -1,0 +1,214 @@
+//! A message on its way into the agent: pasted, seen in the composer, submitted, witnessed.
+//!
+//! It is never typed into a dialog, over somebody's draft, or half; and Enter is pressed again only while the composer
+//! still holds exactly this message. What no look can exclude is a dialog that opens between the last look and the Enter.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::{End, Scene, Step};
+use crate::driver::agent::{AgentState, Situation};
+use crate::driver::prompt::PromptKind;
+use crate::error::{Code, Error};
+use crate::session::talk::Refusal;
+
+/// How long a whole nudge may take.
+const WHOLE: Duration = Duration::from_secs(9);
+/// How long somebody's keys may take to show.
+const HUMAN_ECHO: Duration = Duration::from_millis(300);
+/// How long a stopped turn may take to end.
+const STOPPING: Duration = Duration::from_secs(4);
+/// How long the agent may take to show that it clears its composer.
+const CLEARING: Duration = Duration::from_millis(250);
+const CLEAR_PRESSES: u32 = 3;
+
+/// How long a paste may take to show in the composer; it is seen long before that.
+fn echo_deadline(length: usize) -> Duration {
+    let longer = Duration::from_millis(length.saturating_sub(256) as u64);
+    (Duration::from_secs(2) + longer).min(Duration::from_secs(5))
+}
+
+#[derive(Debug)]
+pub struct NudgeErrand {
+    /// The message as it is pasted.
+    text: String,
+    /// What coop submitted last: if it is back in the composer, it is ours to clear.
+    before: Option<String>,
+    stop_first: bool,
+    /// After how long without a witness Enter is pressed again.
+    retry_after: Duration,
+    started: Instant,
+    phase: Phase,
+    witnessed: bool,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Checking,
+    Stopping { since: Instant },
+    Clearing { presses: u32, last: Instant },
+    Pasted { at: Instant },
+    Entered { at: Instant, again: bool },
+}
+
+impl NudgeErrand {
+    pub fn new(now: Instant, text: String, before: Option<String>, stop_first: bool, retry_after: Duration) -> Self {
+        let phase = Phase::Checking;
+        Self { text, before, stop_first, retry_after, started: now, phase, witnessed: false }
+    }
+
+    /// The message as it was pasted.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn heard_turn(&mut self, text: Option<&str>) {
+        if let (Phase::Entered { .. }, Some(text)) = (&self.phase, text) {
+            self.witnessed |= same_words(text, &self.text);
+        }
+    }
+
+    pub fn step(&mut self, scene: &Scene) -> Step {
+        match self.phase {
+            Phase::Checking => self.check(scene),
+            Phase::Stopping { since } => self.stopping(scene, since),
+            Phase::Clearing { presses, last } => self.clear(scene, presses, last),
+            Phase::Pasted { at } => self.enter(scene, at),
+            Phase::Entered { at, again } => self.confirm(scene, at, again),
+        }
+    }
+
+    fn check(&mut self, scene: &Scene) -> Step {
+        let echoed = scene.human_at.map(|at| at + HUMAN_ECHO);
+        if let Some(echoed) = echoed.filter(|at| *at > scene.now) {
+            return Step::Wait(echoed);
+        }
+        if std::mem::take(&mut self.stop_first) && stoppable(&scene.verdict.situation) {
+            self.phase = Phase::Stopping { since: scene.now };
+            return Step::Stop(Bytes::from_static(scene.driver.interrupt()));
+        }
+        if let Some(refusal) = refusal(scene) {
+            return Step::Done(End::Refused(refusal));
+        }
+        let Some(composer) = &scene.sight.composer else {
+            return Step::Done(End::Refused(Refusal::AgentBusy));
+        };
+        if !composer.draft.is_empty() {
+            let ours = self.before.as_ref().is_some_and(|before| scene.driver.holds(composer, before));
+            if !ours {
+                return Step::Done(End::Refused(Refusal::DraftInComposer));
+            }
+            self.phase = Phase::Clearing { presses: 1, last: scene.now };
+            return Step::Type(Bytes::from_static(scene.driver.clear()));
+        }
+        if !scene.paste {
+            let message = "the agent does not take pastes now, and a message is never typed key by key";
+            return Step::Done(End::Failed(Error::new(Code::AgentBusy, message)));
+        }
+        self.phase = Phase::Pasted { at: scene.now };
+        Step::Type(Bytes::from(format!("\x1b[200~{}\x1b[201~", self.text)))
+    }
+
+    fn stopping(&mut self, scene: &Scene, since: Instant) -> Step {
+        if nudgeable(&scene.verdict.situation) && scene.sight.composer.is_some() {
+            self.phase = Phase::Checking;
+            return self.check(scene);
+        }
+        if scene.now >= since + STOPPING {
+            return Step::Done(End::Refused(Refusal::AgentBusy));
+        }
+        Step::Wait(since + STOPPING)
+    }
+
+    fn clear(&mut self, scene: &Scene, presses: u32, last: Instant) -> Step {
+        if scene.sight.composer.as_ref().is_some_and(|composer| composer.draft.is_empty()) || refusal(scene).is_some() {
+            self.phase = Phase::Checking;
+            return self.check(scene);
+        }
+        if scene.now < last + CLEARING {
+            return Step::Wait(last + CLEARING);
+        }
+        if presses >= CLEAR_PRESSES {
+            return Step::Done(End::Refused(Refusal::DraftInComposer));
+        }
+        self.phase = Phase::Clearing { presses: presses + 1, last: scene.now };
+        Step::Type(Bytes::from_static(scene.driver.clear()))
+    }
+
+    fn enter(&mut self, scene: &Scene, at: Instant) -> Step {
+        if let Some(refusal) = refusal(scene) {
+            return Step::Done(End::Refused(refusal));
+        }
+        let deadline = at + echo_deadline(self.text.len());
+        let seen = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        if seen && scene.written {
+            self.phase = Phase::Entered { at: scene.now, again: false };
+            return Step::Submit(Bytes::from_static(b"\r"));
+        }
+        if scene.now >= deadline {
+            let message = "the agent did not show the message in its composer; it was not submitted";
+            return Step::Done(End::Failed(Error::new(Code::Timeout, message)));
+        }
+        Step::Wait(deadline)
+    }
+
+    fn confirm(&mut self, scene: &Scene, at: Instant, again: bool) -> Step {
+        let holds = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        let turned = matches!(scene.verdict.situation, Situation::Working { .. } | Situation::Prompt(_));
+        if self.witnessed || (turned && scene.written && !holds) {
+            return Step::Done(End::Accepted);
+        }
+        let retry = at + self.retry_after;
+        if !again && scene.now >= retry && holds && scene.sight.dialog.is_none() {
+            self.phase = Phase::Entered { at: scene.now, again: true };
+            return Step::Type(Bytes::from_static(b"\r"));
+        }
+        let end = (at + self.retry_after + self.retry_after).min(self.started + WHOLE);
+        if scene.now >= end {
+            return Step::Done(if holds { End::Unconfirmed } else { End::Submitted });
+        }
+        Step::Wait(if again || scene.now >= retry { end } else { retry.min(end) })
+    }
+
+    /// What can be said of a message that nobody has witnessed so far.
+    pub fn unwitnessed(&self, scene: &Scene) -> End {
+        let holds = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        if holds { End::Unconfirmed } else { End::Submitted }
+    }
+}
+
+/// A message can go in: the composer is there to take one.
+pub fn nudgeable(situation: &Situation) -> bool {
+    matches!(situation.state(), AgentState::Idle | AgentState::Error | AgentState::Parked)
+}
+
+/// Why a message cannot go in now.
+fn refusal(scene: &Scene) -> Option<Refusal> {
+    if scene.sight.dialog.is_some() || scene.verdict.situation.prompt().is_some() {
+        Some(Refusal::DialogOpen)
+    } else if !nudgeable(&scene.verdict.situation) {
+        Some(Refusal::AgentBusy)
+    } else {
+        None
+    }
+}
+
+/// There is a turn, and stopping it harms nothing but the turn: a setup dialog would take the key for its own end.
+pub fn stoppable(situation: &Situation) -> bool {
+    match situation {
+        Situation::Working { .. } => true,
+        Situation::Prompt(prompt) => prompt.kind != PromptKind::Setup && prompt.subtype.is_none(),
+        Situation::Starting
+        | Situation::Idle
+        | Situation::Error(_)
+        | Situation::Parked(_)
+        | Situation::Restarting
+        | Situation::Exited
+        | Situation::Unknown => false,
+    }
+}
+
+fn same_words(one: &str, other: &str) -> bool {
+    one.split_whitespace().eq(other.split_whitespace())
+}
