@@ -27,7 +27,9 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
             }
         },
         PromptKind::Plan => match &plan {
-            Some(plan) => format!("Claude has a plan: {}", one_line(plan.trim_start_matches(['#', ' ', '\n']))),
+            Some(plan) => {
+                format!("Claude has a plan: {}", one_line(plan.trim_start_matches(['#', ' ', '\n'])))
+            }
             None => "Claude wants to leave plan mode.".to_owned(),
         },
         PromptKind::Permission | PromptKind::Setup => match subject(input) {
@@ -35,7 +37,15 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
             None => format!("Claude wants to use {tool}."),
         },
     };
-    Ask { kind, subtype: None, tool: Some(tool.to_owned()), input: Some(input.clone()), questions, plan, message }
+    Ask {
+        kind,
+        subtype: None,
+        tool: Some(tool.to_owned()),
+        input: Some(input.clone()),
+        questions,
+        plan,
+        message,
+    }
 }
 
 /// The beginning of a text, as one line that fits into a list.

@@ -111,8 +111,10 @@ fn claim<'a>(event: &str, payload: &'a Value) -> Option<(&'static str, Claim, &'
 /// What every payload says beside its event.
 fn circumstances(payload: &Value) -> impl Iterator<Item = Fact> {
     let text = |key: &str| payload[key].as_str().map(str::to_owned);
-    let conversation = text("session_id")
-        .map(|id| Fact::Conversation { id, transcript: text("transcript_path").filter(|path| !path.is_empty()) });
+    let conversation = text("session_id").map(|id| Fact::Conversation {
+        id,
+        transcript: text("transcript_path").filter(|path| !path.is_empty()),
+    });
     let mode = text("permission_mode").map(Fact::PermissionMode);
     [conversation, mode, text("cwd").map(Fact::Cwd)].into_iter().flatten()
 }
@@ -164,7 +166,8 @@ mod tests {
     #[test]
     fn anything_that_is_no_payload_is_no_evidence() {
         for payload in [json!(null), json!(3), json!([]), json!("Stop"), json!({"tool_name": 7})] {
-            for event in ["PermissionRequest", "Notification", "SessionStart", "PostCompact", "Nonsense", ""] {
+            for event in ["PermissionRequest", "Notification", "SessionStart", "PostCompact", "Nonsense", ""]
+            {
                 assert_eq!(read(event, &payload), [], "{event} {payload}");
             }
         }

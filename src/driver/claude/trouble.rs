@@ -125,10 +125,7 @@ mod tests {
 
     #[test]
     fn a_name_counts_more_than_a_status_and_a_status_more_than_words() {
-        assert_eq!(
-            of(Some("billing_error"), Some(400), "overloaded").category,
-            ErrorCategory::OutOfCredits
-        );
+        assert_eq!(of(Some("billing_error"), Some(400), "overloaded").category, ErrorCategory::OutOfCredits);
         assert_eq!(of(Some("unknown"), Some(429), "overloaded").category, ErrorCategory::RateLimited);
         assert_eq!(of(Some("unknown"), Some(400), "Overloaded").category, ErrorCategory::ServerError);
     }

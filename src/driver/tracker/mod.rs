@@ -350,11 +350,8 @@ impl Tracker {
             && !sight.busy
         {
             let prompt = Arc::new(unreadable(waiting.id.clone()));
-            self.verdict = Verdict {
-                situation: Situation::Prompt(prompt),
-                tier: waiting.tier,
-                cause: waiting.cause,
-            };
+            self.verdict =
+                Verdict { situation: Situation::Prompt(prompt), tier: waiting.tier, cause: waiting.cause };
             return;
         }
         let Word { turn, tier, cause, at } = self.standing.word();
