@@ -69,9 +69,9 @@ impl Call {
             bytes = line.encode();
         }
         write(&self.pipe, &bytes, deadline)?;
-        if let Some(reply) = reply {
-            // An agent that does not listen any more needs no answer.
-            drop(answer.write_all(&reply.read()?).and_then(|()| answer.flush()));
+        // The call has arrived. If no answer comes of it, or nobody listens to it any more, the agent goes on without.
+        if let Some(Ok(text)) = reply.map(|reply| reply.read()) {
+            drop(answer.write_all(&text).and_then(|()| answer.flush()));
         }
         Ok(())
     }

@@ -140,6 +140,8 @@ impl Reader {
         }
         if !self.bond.admits(line.pid, living) {
             count(&self.tally.foreign);
+            // It gets no answer, and need not wait to find out.
+            drop(line.reply.map(|name| reply_pipe(&self.plan.dir, &name)));
             return None;
         }
         let reply = line.reply.and_then(|name| self.open_reply(&name));

@@ -10,6 +10,9 @@ mod tail;
 mod tally;
 mod watch;
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

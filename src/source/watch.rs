@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
+
+use crate::pty;
 
 /// How long a change may go unnoticed that the kernel does not report, for example on a network file system.
 const POLL: Duration = Duration::from_secs(5);
@@ -28,7 +29,7 @@ pub struct Watch {
 impl Watch {
     pub fn new(poll: watch::Receiver<bool>) -> Self {
         let made = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(std::io::Error::from);
-        let inotify = made.and_then(|fd| AsyncFd::with_interest(fd, Interest::READABLE));
+        let inotify = made.and_then(pty::awaitable);
         if let Err(error) = &inotify {
             tracing::warn!(%error, "files cannot be watched; coop looks at them every few seconds");
         }
@@ -48,7 +49,7 @@ impl Watch {
                 && self.aim.as_ref().is_none_or(|(_, new)| *new != old)
             {
                 // It is gone by itself if its directory is.
-                drop(inotify::remove_watch(inotify.get_ref(), old));
+                let _ = inotify::remove_watch(inotify.get_ref(), old);
             }
         }
     }
@@ -80,11 +81,11 @@ impl Watch {
 }
 
 /// Waits for at least one change, and takes all that there are.
-async fn changes(inotify: &mut AsyncFd<OwnedFd>) {
+async fn changes(inotify: &AsyncFd<OwnedFd>) {
     let mut events = [0; 4096];
     let mut any = false;
     loop {
-        let Ok(mut ready) = inotify.readable_mut().await else { return std::future::pending().await };
+        let Ok(mut ready) = inotify.readable().await else { return std::future::pending().await };
         loop {
             match rustix::io::read(ready.get_inner(), &mut events) {
                 Ok(count) if count > 0 => any = true,
