@@ -13,6 +13,7 @@
 
 mod attach;
 mod flow;
+mod hook;
 mod hostile;
 mod lifecycle;
 mod programs;
