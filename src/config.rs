@@ -14,6 +14,7 @@ use crate::cli::{self, Serve, variables};
 use crate::driver;
 use crate::driver::launch::Groom;
 use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
+use crate::session::clock::Now;
 use crate::session::mind::Profile;
 use crate::session::recipe::Recipe;
 use crate::session::{Attendance, Settings};
@@ -155,6 +156,7 @@ impl Config {
         let session_id = uuid::Uuid::new_v4().to_string();
         let hook_nonce = uuid::Uuid::new_v4().simple().to_string();
         let settings = Settings {
+            epoch_ms: Now::read().epoch_ms,
             recipe: Recipe {
                 cwd: cwd(serve.cwd.as_deref())?,
                 env: child_environment(environment, &serve.term, &session_id, &hook_nonce),

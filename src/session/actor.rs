@@ -41,6 +41,8 @@ const FIRST: Generation = Generation(1);
 /// What a session is made of.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// When this coop started: it tells its numbers and ids from another's.
+    pub epoch_ms: u64,
     pub recipe: Recipe,
     pub size: Size,
     pub ring_bytes: usize,
@@ -198,7 +200,7 @@ impl Actor {
             },
         };
         Self {
-            epoch_ms: now.epoch_ms,
+            epoch_ms: settings.epoch_ms,
             attendance: settings.attendance,
             mind: None,
             board: Board::new(snapshot, OutputLog::new(settings.ring_bytes)),
@@ -217,7 +219,6 @@ impl Actor {
         }
     }
 
-    /// When this session began: it tells its numbers and ids from another's.
     pub fn epoch_ms(&self) -> u64 {
         self.epoch_ms
     }

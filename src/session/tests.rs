@@ -37,6 +37,7 @@ impl Stage {
 
     fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
+            epoch_ms: 17,
             recipe: Recipe {
                 program: "/bin/sh".into(),
                 args: vec![],

@@ -59,6 +59,7 @@ impl Plan {
     async fn start(self) -> Bench {
         let reaper = Reaper::install().expect("a subreaper");
         let settings = session::Settings {
+            epoch_ms: 17,
             recipe: Recipe {
                 program: "sh".into(),
                 args: vec!["-c".into(), self.script.into()],
