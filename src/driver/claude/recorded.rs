@@ -340,3 +340,52 @@ fn a_recorded_session_is_followed_by_all_sources_together() {
         compare(&case, &found);
     }
 }
+
+/// Each value with one of its parts, at any depth, replaced by something that nobody expects there.
+fn damaged(value: &Value) -> Vec<Value> {
+    let odd = [Value::Null, true.into(), (-1).into(), "".into(), "{\u{fffd}".into(), Value::Array(vec![])];
+    let mut all = odd.to_vec();
+    match value {
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                all.extend(damaged(field).into_iter().map(|field| {
+                    let mut copy = fields.clone();
+                    copy.insert(key.clone(), field);
+                    Value::Object(copy)
+                }));
+            }
+        }
+        Value::Array(items) => {
+            all.extend(items.iter().flat_map(damaged).map(|item| Value::Array(vec![item])));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    all
+}
+
+#[test]
+fn nothing_that_is_damaged_does_any_harm() {
+    let mut read = 0;
+    for folder in ["hooks", "logs", "registry", "stream"] {
+        for case in cases(folder) {
+            // The first of a kind stands for all of them.
+            let mut seen = std::collections::BTreeSet::new();
+            for line in lines(&case) {
+                let value = if folder == "hooks" { &line["payload"] } else { &line };
+                let event = value["hook_event_name"].as_str().unwrap_or_default();
+                if !seen.insert(format!("{event} {}", kind_of(value))) {
+                    continue;
+                }
+                for odd in damaged(value) {
+                    let mut claude = Claude;
+                    claude.hook(event, &odd);
+                    claude.log_line(&odd);
+                    claude.stdout_line(&odd);
+                    claude.registry(&odd);
+                    read += 1;
+                }
+            }
+        }
+    }
+    assert!(read > 1000, "only {read} were tried");
+}
