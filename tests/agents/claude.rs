@@ -1,0 +1,3 @@
+//! The real claude.
+
+mod talk;
