@@ -11,5 +11,7 @@
 )]
 
 mod claude;
+#[allow(dead_code, reason = "what a test can ask of the model does not depend on the tests there are")]
 mod fake;
+#[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;

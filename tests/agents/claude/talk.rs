@@ -1,12 +1,146 @@
 //! Claude on coop's terminal, with nothing but keys and the screen: what the other tests stand on.
 
-use crate::world::Setup;
+use std::fmt::Write as _;
+
+use crate::fake::Fate;
+use crate::world::{Setup, World, until};
+
+/// At its empty prompt.
+async fn idle_claude(setup: Setup) -> Option<World> {
+    let mut world = setup.start().await?;
+    world.see("mode on").await;
+    Some(world)
+}
 
 #[tokio::test]
 async fn claude_talks_to_the_fake() {
-    let Some(mut world) = Setup::claude().start().await else { return };
-    world.see("manual mode on").await;
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
     world.paste("good morning to everybody").await;
-    world.see("echo: good morning to everybody").await;
+    world.hear("echo: good morning to everybody").await;
     assert_eq!(world.api.user_messages(), ["good morning to everybody"]);
+}
+
+#[tokio::test]
+async fn a_long_text_arrives_whole() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    let mut text = String::new();
+    for number in 0..200 {
+        writeln!(text, "line {number}: grüße, 世界, \"quotes\" and more").expect("written");
+    }
+    text.push_str("the end");
+    world.paste(&text).await;
+    world.hear("echo: line 0").await;
+    assert_eq!(world.api.user_messages(), [text]);
+}
+
+#[tokio::test]
+async fn claude_asks_before_it_runs_a_tool() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#tool Bash {\"command\":\"touch made\",\"description\":\"makes a file\"} #say all is made").await;
+    world.see("Do you want to proceed?").await;
+    assert!(!world.workspace.join("made").exists());
+    answer(&mut world, "1", "Do you want to proceed?").await;
+    world.hear("all is made").await;
+    assert!(world.workspace.join("made").exists());
+    assert_eq!(world.api.user_messages().len(), 1, "an answered dialog is no message");
+}
+
+#[tokio::test]
+async fn claude_asks_the_users_question() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#ask Which color? / Red / Blue").await;
+    world.see("Enter to select").await;
+    answer(&mut world, "2", "Enter to select").await;
+    world.hear("done").await;
+    let results = world.api.requests().last().expect("a request").body["messages"].to_string();
+    assert!(results.contains("Which color?") && results.contains("Blue"), "{results}");
+}
+
+#[tokio::test]
+async fn claude_shows_its_plan() {
+    let setup = Setup::claude().only_args(&["--permission-mode", "plan"]);
+    let Some(mut world) = idle_claude(setup).await else { return };
+    world.paste("#plan # The plan\n\n1. Think of a word").await;
+    world.see("Would you like to proceed?").await;
+    answer(&mut world, "2", "Would you like to proceed?").await;
+    world.hear("done").await;
+}
+
+#[tokio::test]
+async fn a_held_reply_waits_for_the_test() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#stream 3x0 #hold middle #say the rest").await;
+    world.api.wait_held("middle").await;
+    world.see("line 2 of 3").await;
+    world.see("esc to interrupt").await;
+    world.api.release("middle");
+    world.hear("the rest").await;
+}
+
+#[tokio::test]
+async fn an_interrupted_reply_is_hung_up_on() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#stream 3x0 #hold forever #say never").await;
+    world.api.wait_held("forever").await;
+    world.see("line 2 of 3").await;
+    world.press("\x1b").await;
+    world.see("Interrupted").await;
+    world
+        .api
+        .wait_for("the agent to hang up", |requests| (requests.last()?.fate == Fate::HungUp).then_some(()))
+        .await;
+    world.paste("and again").await;
+    world.hear("echo: and again").await;
+    assert_eq!(world.api.user_messages(), ["#stream 3x0 #hold forever #say never", "and again"]);
+}
+
+#[tokio::test]
+async fn an_error_is_tried_again() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#status 529 #think hm #say it works again").await;
+    world.hear("it works again").await;
+    let fates: Vec<_> = world.api.requests().iter().filter(|request| request.is_turn()).map(|request| request.fate).collect();
+    assert_eq!(fates[0], Fate::Failed);
+    assert_eq!(world.api.user_messages().len(), 1, "a retry is no message: {fates:?}");
+}
+
+#[tokio::test]
+async fn a_cut_connection_is_survived() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#say half #drop #say whole").await;
+    world.hear("whole").await;
+    assert_eq!(world.api.user_messages().len(), 1);
+}
+
+/// Presses a key until the dialog has gone: claude drops keys that come while a dialog is new.
+async fn answer(world: &mut World, key: &str, dialog: &str) {
+    until("the dialog to go", async || {
+        world.press(key).await;
+        for _ in 0..10 {
+            if !world.screen().await.iter().any(|row| row.contains(dialog)) {
+                return Some(());
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        None
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn zz_dump() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#say half #drop #say whole").await;
+    world.hear("whole").await;
+    world.paste("#status 529 #say again").await;
+    world.hear("again").await;
+    world.paste("#tool Task {\"description\":\"sub\",\"prompt\":\"#say from below\",\"subagent_type\":\"general-purpose\"} #say above").await;
+    world.hear("above").await;
+    world.paste("/compact").await;
+    world.see("ompacted").await;
+    world.paste("after compact").await;
+    world.hear("echo: after").await;
+    for (n, r) in world.api.requests().iter().enumerate() { std::fs::write(format!("/tmp/real-body-{n}.json"), serde_json::to_string_pretty(&r.body).unwrap()).unwrap(); }
+    eprintln!("{:?}", world.api.user_messages());
+    panic!("dump");
 }

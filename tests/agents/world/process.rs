@@ -14,7 +14,7 @@ pub fn end_tree(root: i32) {
     }
     for pid in tree.into_iter().filter_map(Pid::from_raw) {
         // It may have ended by itself.
-        drop(kill_process(pid, Signal::KILL));
+        let _ = kill_process(pid, Signal::KILL);
     }
 }
 

@@ -13,8 +13,18 @@ impl World {
 
     /// Waits until some row has this text in it.
     pub async fn see(&mut self, wanted: &str) {
+        self.see_row(wanted, |row| row.contains(wanted)).await;
+    }
+
+    /// Waits until some row is as it should be.
+    pub async fn see_row(&mut self, wanted: &str, is_it: impl Fn(&str) -> bool) {
         let what = format!("{wanted:?} on the screen");
-        until(&what, async || self.screen().await.iter().any(|row| row.contains(wanted)).then_some(())).await;
+        until(&what, async || self.screen().await.iter().any(|row| is_it(row)).then_some(())).await;
+    }
+
+    /// Waits until some row starts with this text, after what the agent puts before its model's words.
+    pub async fn hear(&mut self, text: &str) {
+        self.see_row(text, |row| row.trim_start_matches([' ', '●', '•', '✦']).starts_with(text)).await;
     }
 
     /// Presses keys, as bytes.
