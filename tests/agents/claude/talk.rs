@@ -36,7 +36,9 @@ async fn a_long_text_arrives_whole() {
 #[tokio::test]
 async fn claude_asks_before_it_runs_a_tool() {
     let Some(mut world) = idle_claude(Setup::claude()).await else { return };
-    world.paste("#tool Bash {\"command\":\"touch made\",\"description\":\"makes a file\"} #say all is made").await;
+    world
+        .paste("#tool Bash {\"command\":\"touch made\",\"description\":\"makes a file\"} #say all is made")
+        .await;
     world.see("Do you want to proceed?").await;
     assert!(!world.workspace.join("made").exists());
     answer(&mut world, "1", "Do you want to proceed?").await;
@@ -99,7 +101,8 @@ async fn an_error_is_tried_again() {
     let Some(mut world) = idle_claude(Setup::claude()).await else { return };
     world.paste("#status 529 #think hm #say it works again").await;
     world.hear("it works again").await;
-    let fates: Vec<_> = world.api.requests().iter().filter(|request| request.is_turn()).map(|request| request.fate).collect();
+    let fates: Vec<_> =
+        world.api.requests().iter().filter(|request| request.is_turn()).map(|request| request.fate).collect();
     assert_eq!(fates[0], Fate::Failed);
     assert_eq!(world.api.user_messages().len(), 1, "a retry is no message: {fates:?}");
 }
@@ -110,6 +113,40 @@ async fn a_cut_connection_is_survived() {
     world.paste("#say half #drop #say whole").await;
     world.hear("whole").await;
     assert_eq!(world.api.user_messages().len(), 1);
+}
+
+#[tokio::test]
+async fn a_message_to_a_busy_claude_is_queued() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("#say started #hold gate").await;
+    world.api.wait_held("gate").await;
+    world.paste("the second message").await;
+    world.see("queued messages").await;
+    world.api.release("gate");
+    world.hear("echo: the second message").await;
+    assert_eq!(world.api.user_messages(), ["#say started #hold gate", "the second message"]);
+}
+
+#[tokio::test]
+async fn a_compacted_conversation_goes_on() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("remember this").await;
+    world.hear("echo: remember this").await;
+    world.paste("/compact").await;
+    world.see("Compacted").await;
+    world.paste("and this").await;
+    world.hear("echo: and this").await;
+    assert_eq!(world.api.user_messages(), ["remember this", "and this"]);
+    assert!(world.api.requests().iter().any(|request| request.asked.side == Some("compact")));
+}
+
+#[tokio::test]
+async fn a_message_below_is_heard_too() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    let task = "#tool Task {\"description\":\"d\",\"prompt\":\"#say from below\",\"subagent_type\":\"general-purpose\"}";
+    world.paste(&format!("{task} #say from above")).await;
+    world.hear("from above").await;
+    world.api.wait_for_messages(&[&format!("{task} #say from above"), "#say from below"]).await;
 }
 
 /// Presses a key until the dialog has gone: claude drops keys that come while a dialog is new.
@@ -125,22 +162,4 @@ async fn answer(world: &mut World, key: &str, dialog: &str) {
         None
     })
     .await;
-}
-
-#[tokio::test]
-async fn zz_dump() {
-    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
-    world.paste("#say half #drop #say whole").await;
-    world.hear("whole").await;
-    world.paste("#status 529 #say again").await;
-    world.hear("again").await;
-    world.paste("#tool Task {\"description\":\"sub\",\"prompt\":\"#say from below\",\"subagent_type\":\"general-purpose\"} #say above").await;
-    world.hear("above").await;
-    world.paste("/compact").await;
-    world.see("ompacted").await;
-    world.paste("after compact").await;
-    world.hear("echo: after").await;
-    for (n, r) in world.api.requests().iter().enumerate() { std::fs::write(format!("/tmp/real-body-{n}.json"), serde_json::to_string_pretty(&r.body).unwrap()).unwrap(); }
-    eprintln!("{:?}", world.api.user_messages());
-    panic!("dump");
 }

@@ -5,31 +5,33 @@ use serde_json::{Value, json};
 use super::dialect::{Asked, Voice, event};
 
 /// What claude puts among the user's texts by itself.
-const NOT_TYPED: [&str; 6] = [
+const NOT_TYPED: [&str; 8] = [
     "<system-reminder>",
     "<command-",
     "<local-command-",
     "<bash-",
     "[Request interrupted by user",
     "Stop hook feedback:",
+    "This session is being continued from a previous conversation",
+    COMPACT,
 ];
+
+/// How claude asks for the summary of a conversation.
+const COMPACT: &str = "CRITICAL: Respond with TEXT ONLY";
 
 pub fn read(body: &Value) -> Asked {
     let mut asked = Asked::default();
     for message in body["messages"].as_array().into_iter().flatten() {
-        if message["role"] != "user" {
-            continue;
-        }
-        if message["content"].is_string() {
-            asked.hear(&message["content"], &NOT_TYPED);
-            continue;
-        }
-        let blocks: Vec<_> = message["content"].as_array().into_iter().flatten().collect();
-        if blocks.iter().any(|block| block["type"] == "tool_result") {
-            asked.rounds += 1;
-        }
-        for block in blocks {
-            asked.hear(&block["text"], &NOT_TYPED);
+        match message["role"].as_str() {
+            Some("assistant") => asked.rounds += 1,
+            Some("user") if message["content"].is_string() => asked.hear(&message["content"], &NOT_TYPED),
+            Some("user") => {
+                for block in message["content"].as_array().into_iter().flatten() {
+                    asked.hear(&block["text"], &NOT_TYPED);
+                }
+            }
+            // Claude puts its own notes among the messages, as the system's.
+            _ => {}
         }
     }
     asked.side = side(body);
@@ -39,8 +41,14 @@ pub fn read(body: &Value) -> Asked {
 /// Requests that are not of the conversation.
 fn side(body: &Value) -> Option<&'static str> {
     let tools = body["tools"].as_array().map_or(0, Vec::len);
+    let content = body["messages"]
+        .as_array()
+        .and_then(|messages| messages.last())
+        .map(|last| last["content"].to_string());
     if body["max_tokens"] == 1 {
         Some("warm-up")
+    } else if content.is_some_and(|content| content.contains(COMPACT)) {
+        Some("compact")
     } else if tools == 0 {
         Some("helper")
     } else {
@@ -104,7 +112,8 @@ impl Messages {
 
     fn block(&mut self, start: &Value, deltas: &[Value]) -> String {
         let mut frames = self.end_text();
-        frames += &frame(&json!({ "type": "content_block_start", "index": self.blocks, "content_block": start }));
+        frames +=
+            &frame(&json!({ "type": "content_block_start", "index": self.blocks, "content_block": start }));
         for delta in deltas {
             frames += &frame(&json!({ "type": "content_block_delta", "index": self.blocks, "delta": delta }));
         }
@@ -123,7 +132,9 @@ impl Voice for Messages {
         let mut frames = String::new();
         if !std::mem::replace(&mut self.in_text, true) {
             let block = json!({ "type": "text", "text": "" });
-            frames += &frame(&json!({ "type": "content_block_start", "index": self.blocks, "content_block": block }));
+            frames += &frame(
+                &json!({ "type": "content_block_start", "index": self.blocks, "content_block": block }),
+            );
         }
         let delta = json!({ "type": "text_delta", "text": text });
         frames + &frame(&json!({ "type": "content_block_delta", "index": self.blocks, "delta": delta }))

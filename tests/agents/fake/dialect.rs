@@ -13,7 +13,7 @@ pub enum Dialect {
 pub struct Asked {
     /// Everything that the user typed in this conversation, word for word.
     pub messages: Vec<String>,
-    /// How often tools have answered since the last of them.
+    /// How many replies there have been since the last of them.
     pub rounds: usize,
     /// The request is none of the conversation: what it is instead.
     pub side: Option<&'static str>,

@@ -121,8 +121,10 @@ impl Fake {
 
     /// Waits until the model was told exactly these messages.
     pub async fn wait_for_messages(&self, wanted: &[&str]) {
-        self.wait_for(&format!("the messages {wanted:?}"), |requests| (arrivals(requests) == wanted).then_some(()))
-            .await;
+        self.wait_for(&format!("the messages {wanted:?}"), |requests| {
+            (arrivals(requests) == wanted).then_some(())
+        })
+        .await;
     }
 
     /// Waits until a reply stands at `#hold NAME`.
@@ -172,11 +174,14 @@ fn arrivals(requests: &[Request]) -> Vec<String> {
     let mut known: HashMap<&str, (&[String], Fate)> = HashMap::new();
     for Request { asked, fate, .. } in requests.iter().filter(|request| request.is_turn()) {
         let Some(first) = asked.messages.first() else { continue };
-        let (before, previous) = known.insert(first, (&asked.messages, *fate)).unwrap_or((&[], Fate::Answered));
+        let (before, previous) =
+            known.insert(first, (&asked.messages, *fate)).unwrap_or((&[], Fate::Answered));
         let common = before.iter().zip(&asked.messages).take_while(|(old, new)| old == new).count();
         let fresh = &asked.messages[common..];
         match asked.messages.last() {
-            Some(last) if fresh.is_empty() && asked.rounds == 0 && previous != Fate::Failed => arrived.push(last.clone()),
+            Some(last) if fresh.is_empty() && asked.rounds == 0 && previous != Fate::Failed => {
+                arrived.push(last.clone())
+            }
             _ => arrived.extend_from_slice(fresh),
         }
     }

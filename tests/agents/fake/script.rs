@@ -25,15 +25,24 @@ use serde_json::{Value, json};
 pub enum Step {
     Say(String),
     Think(String),
-    Stream { lines: u32, gap: Duration },
-    Tool { name: String, input: Value },
+    Stream {
+        lines: u32,
+        gap: Duration,
+    },
+    Tool {
+        name: String,
+        input: Value,
+    },
     Ask(Value),
     /// The plan goes where the agent wants it to be before it can be shown.
     WritePlan(String),
     ShowPlan(String),
     Hold(String),
     Slow(Duration),
-    Status { code: u16, retry_after: Option<String> },
+    Status {
+        code: u16,
+        retry_after: Option<String>,
+    },
     Drop,
 }
 
@@ -72,7 +81,10 @@ pub fn replies(prompt: &str, plan_in_file: bool) -> Vec<Reply> {
             joined = true;
             continue;
         }
-        let over = replies.last().and_then(|reply| reply.last()).is_some_and(|step| step.is_call() || step.is_failure());
+        let over = replies
+            .last()
+            .and_then(|reply| reply.last())
+            .is_some_and(|step| step.is_call() || step.is_failure());
         if over && !joined {
             replies.push(Reply::new());
         }
@@ -97,7 +109,8 @@ fn directives(prompt: &str) -> Vec<(&str, &str)> {
         }
     }
     let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([prompt.len()]);
-    let texts = starts.iter().zip(ends).map(|((at, word), end)| (*word, prompt[at + 1 + word.len()..end].trim()));
+    let texts =
+        starts.iter().zip(ends).map(|((at, word), end)| (*word, prompt[at + 1 + word.len()..end].trim()));
     texts.collect()
 }
 
@@ -163,7 +176,10 @@ mod tests {
 
     #[test]
     fn a_text_without_directives_is_echoed() {
-        assert_eq!(replies("see issue #12, a#say and #sayings", true), [[say("echo: see issue #12, a#say and #sayings")]]);
+        assert_eq!(
+            replies("see issue #12, a#say and #sayings", true),
+            [[say("echo: see issue #12, a#say and #sayings")]]
+        );
     }
 
     #[test]
@@ -173,7 +189,10 @@ mod tests {
             vec![Step::Hold("gate".to_owned()), say("last\nline")],
         ];
         assert_eq!(
-            replies("please #say first\n#tool Bash {\"command\":\"echo '# x'\"}\n#hold gate #say last\nline", true),
+            replies(
+                "please #say first\n#tool Bash {\"command\":\"echo '# x'\"}\n#hold gate #say last\nline",
+                true
+            ),
             wanted
         );
     }

@@ -56,7 +56,9 @@ impl World {
     }
 
     pub async fn interrupt(&mut self) -> Result<v1::InterruptResponse, Status> {
-        soon("an interrupt", self.client.interrupt(v1::InterruptRequest {})).await.map(tonic::Response::into_inner)
+        soon("an interrupt", self.client.interrupt(v1::InterruptRequest {}))
+            .await
+            .map(tonic::Response::into_inner)
     }
 
     /// Every event so far, in order.

@@ -12,7 +12,9 @@ impl World {
         let ask = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let patience = std::time::Duration::from_secs(5);
-            runtime.block_on(async { tokio::time::timeout(patience, look(&target)).await }).map_err(std::io::Error::other)
+            runtime
+                .block_on(async { tokio::time::timeout(patience, look(&target)).await })
+                .map_err(std::io::Error::other)
         };
         let looked = std::thread::spawn(ask).join();
         let seen = match looked {

@@ -30,7 +30,13 @@ impl Setup {
     }
 
     fn new(agent: &'static str) -> Self {
-        Self { agent, coop_flags: Vec::new(), agent_flags: Vec::new(), variables: Vec::new(), files: Vec::new() }
+        Self {
+            agent,
+            coop_flags: Vec::new(),
+            agent_flags: Vec::new(),
+            variables: Vec::new(),
+            files: Vec::new(),
+        }
     }
 
     /// More flags for the agent.
@@ -86,7 +92,12 @@ impl Setup {
         let mut command = Command::new(env!("CARGO_BIN_EXE_coop"));
         command.args(["--agent", self.agent, "--port", "0"]).args(self.coop_flags).arg("--");
         command.arg(self.agent).args(self.agent_flags);
-        command.env_clear().env("PATH", path).env("HOME", &home).env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");
+        command
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", &home)
+            .env("LANG", "C.UTF-8")
+            .env("SHELL", "/bin/bash");
         command.envs(recipe_variables(self.agent, &api)).envs(self.variables);
         command.current_dir(&workspace).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut coop = command.kill_on_drop(true).spawn().expect("coop starts");
@@ -107,8 +118,17 @@ impl Setup {
             tokio::spawn(follow_log(stderr, Arc::clone(&log))),
         ];
         Some(World {
-            api, home, workspace, client, target, coop, events, log, followers,
-            _directory: directory, _permit: permit,
+            api,
+            home,
+            workspace,
+            client,
+            target,
+            coop,
+            events,
+            log,
+            followers,
+            _directory: directory,
+            _permit: permit,
         })
     }
 }
