@@ -1,3 +1,4 @@
 //! The real claude.
 
+mod first_run;
 mod talk;

@@ -40,10 +40,10 @@ async fn claude_asks_before_it_runs_a_tool() {
         .paste("#tool Bash {\"command\":\"touch made\",\"description\":\"makes a file\"} #say all is made")
         .await;
     world.see("Do you want to proceed?").await;
-    assert!(!world.workspace.join("made").exists());
+    assert!(!world.workspace().join("made").exists());
     answer(&mut world, "1", "Do you want to proceed?").await;
     world.hear("all is made").await;
-    assert!(world.workspace.join("made").exists());
+    assert!(world.workspace().join("made").exists());
     assert_eq!(world.api.user_messages().len(), 1, "an answered dialog is no message");
 }
 

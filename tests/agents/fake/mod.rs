@@ -5,6 +5,7 @@ mod anthropic;
 mod dialect;
 mod script;
 mod serve;
+mod tls;
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -80,19 +81,29 @@ pub struct Fake {
     pub address: SocketAddr,
     board: Arc<watch::Sender<Board>>,
     deadline: Duration,
-    server: JoinHandle<()>,
+    servers: Vec<JoinHandle<()>>,
 }
 
 impl Fake {
-    pub async fn start(deadline: Duration) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    pub fn start(listener: TcpListener, deadline: Duration) -> Self {
         let address = listener.local_addr().expect("an address");
         let board = Arc::new(watch::Sender::new(Board::default()));
         let app = serve::app(Arc::clone(&board), Instant::now());
         let server = tokio::spawn(async move {
             axum::serve(listener, app).await.expect("served");
         });
-        Self { address, board, deadline, server }
+        Self { address, board, deadline, servers: vec![server] }
+    }
+
+    /// Serves the same with TLS, as if it were all these hosts. Answers the certificate, as PEM, of
+    /// the authority that the agent must trust.
+    pub fn pose_as(&mut self, hosts: &[&str], listener: TcpListener) -> String {
+        let (listener, authority) = tls::Secure::new(hosts, listener);
+        let app = serve::app(Arc::clone(&self.board), Instant::now());
+        self.servers.push(tokio::spawn(async move {
+            axum::serve(listener, app).await.expect("served");
+        }));
+        authority
     }
 
     pub fn url(&self) -> String {
@@ -163,7 +174,9 @@ impl Fake {
 
 impl Drop for Fake {
     fn drop(&mut self) {
-        self.server.abort();
+        for server in &self.servers {
+            server.abort();
+        }
     }
 }
 

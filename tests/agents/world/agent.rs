@@ -8,7 +8,7 @@ use super::{DEADLINE, World, soon, until};
 impl World {
     pub async fn state(&mut self) -> v1::GetAgentStateResponse {
         let request = v1::GetAgentStateRequest {};
-        soon("a state", self.client.get_agent_state(request)).await.expect("a state").into_inner()
+        soon("a state", self.run.client.get_agent_state(request)).await.expect("a state").into_inner()
     }
 
     /// Waits until the agent is in this state, now or later.
@@ -24,7 +24,7 @@ impl World {
             after_seq: (seq > 0).then_some(seq),
             ..Default::default()
         };
-        let answer = self.client.wait_for_state(request).await.expect("a state").into_inner();
+        let answer = self.run.client.wait_for_state(request).await.expect("a state").into_inner();
         assert!(answer.matched, "waited {DEADLINE:?} in vain for {state}; it is {}", answer.state);
         answer.agent.expect("a match has a state")
     }
@@ -43,11 +43,11 @@ impl World {
     }
 
     pub async fn nudge_with(&mut self, request: v1::NudgeRequest) -> Result<v1::NudgeResponse, Status> {
-        soon("a nudge", self.client.nudge(request)).await.map(tonic::Response::into_inner)
+        soon("a nudge", self.run.client.nudge(request)).await.map(tonic::Response::into_inner)
     }
 
     pub async fn respond(&mut self, request: v1::RespondRequest) -> Result<v1::RespondResponse, Status> {
-        soon("an answer", self.client.respond(request)).await.map(tonic::Response::into_inner)
+        soon("an answer", self.run.client.respond(request)).await.map(tonic::Response::into_inner)
     }
 
     /// Answers with the option of this number, counted from 1.
@@ -56,14 +56,14 @@ impl World {
     }
 
     pub async fn interrupt(&mut self) -> Result<v1::InterruptResponse, Status> {
-        soon("an interrupt", self.client.interrupt(v1::InterruptRequest {}))
+        soon("an interrupt", self.run.client.interrupt(v1::InterruptRequest {}))
             .await
             .map(tonic::Response::into_inner)
     }
 
     /// Every event so far, in order.
     pub fn events(&self) -> Vec<v1::Event> {
-        self.events.lock().expect("nobody panics with it").clone()
+        self.run.events.lock().expect("nobody panics with it").clone()
     }
 
     /// The states the agent went through so far, in order.

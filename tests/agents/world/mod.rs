@@ -2,22 +2,23 @@
 //! start one, talk to it, and read in its report what went wrong.
 
 mod agent;
+mod namespace;
 mod process;
+mod recipe;
 mod report;
+mod run;
 mod setup;
 mod terminal;
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::path::Path;
 use std::time::Duration;
 
-use coop_client::{Client, Target, v1};
-use tokio::process::Child;
+use coop_client::Client;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::fake::Fake;
+use run::{Place, Run};
 
 pub use setup::Setup;
 
@@ -30,16 +31,39 @@ static LIVE: Semaphore = Semaphore::const_new(2);
 /// A running coop with a running agent in it, and the model that the agent talks to.
 pub struct World {
     pub api: Fake,
-    pub home: PathBuf,
-    pub workspace: PathBuf,
-    pub client: Client,
-    target: Target,
-    coop: Child,
-    events: Arc<Mutex<Vec<v1::Event>>>,
-    log: Arc<Mutex<String>>,
-    followers: Vec<JoinHandle<()>>,
+    run: Run,
+    place: Place,
     _directory: tempfile::TempDir,
     _permit: SemaphorePermit<'static>,
+}
+
+impl World {
+    pub fn home(&self) -> &Path {
+        &self.place.home
+    }
+
+    pub fn workspace(&self) -> &Path {
+        &self.place.workspace
+    }
+
+    /// For calls that have no helper here.
+    pub fn client(&self) -> Client {
+        self.run.client.clone()
+    }
+
+    /// Where coop serves HTTP.
+    pub fn http(&self) -> std::net::SocketAddr {
+        self.run.http
+    }
+
+    /// Ends coop and its agent, and starts another coop in the same home. The files are as the
+    /// first agent left them.
+    pub async fn start_again(&mut self, setup: &Setup) {
+        let next = async { Run::start(setup, &self.place, &self.api).await };
+        process::end_tree(self.run.coop.id().map_or(0, u32::cast_signed));
+        soon("coop to end", self.run.coop.wait()).await.expect("waited");
+        self.run = next.await;
+    }
 }
 
 /// Waits for a future that must not hang.
@@ -66,12 +90,6 @@ impl Drop for World {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.report();
-        }
-        for follower in &self.followers {
-            follower.abort();
-        }
-        if let Some(pid) = self.coop.id() {
-            process::end_tree(pid.cast_signed());
         }
     }
 }

@@ -8,7 +8,7 @@ impl World {
     /// Prints everything that helps to find out why. The test's own runtime is unwinding, so this
     /// asks coop from a thread with a runtime of its own.
     pub(super) fn report(&self) {
-        let target = self.target.clone();
+        let target = self.run.target.clone();
         let ask = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let patience = std::time::Duration::from_secs(5);
@@ -22,10 +22,10 @@ impl World {
             Ok(Err(error)) => format!("coop does not answer: {error}\n"),
             Err(_) => "coop could not be asked\n".to_owned(),
         };
-        let events = self.events.lock().map(|events| events.clone()).unwrap_or_default();
+        let events = self.run.events.lock().map(|events| events.clone()).unwrap_or_default();
         let skipped = events.len().saturating_sub(30);
         let events: String = events.iter().skip(skipped).map(|event| format!("{event:?}\n")).collect();
-        let log = self.log.lock().map(|log| log.clone()).unwrap_or_default();
+        let log = self.run.log.lock().map(|log| log.clone()).unwrap_or_default();
         eprintln!("======== screen\n{seen}======== events\n{events}======== model\n{}", self.api.report());
         eprintln!("======== coop's log\n{log}========");
     }

@@ -1,41 +1,41 @@
-//! How each agent is started so that it asks nothing by itself: its files, its variables, its
-//! flags. It must not know what the test wants of it.
+//! How a world is made: the directory, the fake, coop in front of the agent. What the agent needs
+//! is the recipe's business.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::{Arc, Mutex};
 
-use coop_client::{Credentials, Target, connect, v1};
-use serde_json::json;
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::process::Command;
+use tokio::net::TcpListener;
 
-use super::{DEADLINE, LIVE, World, soon};
+use super::namespace::Namespace;
+use super::recipe::Agent;
+use super::run::{Place, Run};
+use super::{DEADLINE, LIVE, World};
 use crate::fake::Fake;
 
 /// What to start, and how.
 pub struct Setup {
-    agent: &'static str,
-    coop_flags: Vec<String>,
-    agent_flags: Vec<String>,
-    variables: Vec<(String, String)>,
+    pub(super) agent: Agent,
+    pub(super) coop_flags: Vec<String>,
+    pub(super) agent_flags: Vec<String>,
+    pub(super) variables: Vec<(String, String)>,
     files: Vec<(String, String)>,
+    fresh: bool,
 }
 
 impl Setup {
     /// Claude in manual mode: it asks before it does anything.
     pub fn claude() -> Self {
-        Self::new("claude").args(&["--permission-mode", "manual"])
+        Self::new(Agent::Claude)
     }
 
-    fn new(agent: &'static str) -> Self {
+    fn new(agent: Agent) -> Self {
         Self {
             agent,
             coop_flags: Vec::new(),
-            agent_flags: Vec::new(),
+            agent_flags: agent.flags(),
             variables: Vec::new(),
             files: Vec::new(),
+            fresh: false,
         }
     }
 
@@ -74,116 +74,60 @@ impl Setup {
         self
     }
 
-    /// Starts everything; `None` if the agent is not on this machine.
-    pub async fn start(self) -> Option<World> {
-        let path = installed(self.agent)?;
+    /// The agent's first run: none of the recipe's files is there, and the hosts that the agent
+    /// calls by name are the fake, in a network of their own.
+    #[must_use]
+    pub fn fresh(mut self) -> Self {
+        self.fresh = true;
+        self
+    }
+
+    /// Starts everything; `None` if it cannot be on this machine.
+    pub async fn start(mut self) -> Option<World> {
+        let path = search_path(self.agent.name())?;
+        if self.fresh && !Namespace::possible() {
+            not_tested("only root can give an agent a network of its own");
+            return None;
+        }
         let permit = LIVE.acquire().await.expect("it is never closed");
-        let api = Fake::start(DEADLINE).await;
         let directory = TempDir::new().expect("a temporary directory");
         // Agents go by real paths, and TMPDIR may be a link.
         let root = directory.path().canonicalize().expect("it was just made");
         let (home, workspace) = (root.join("home"), root.join("work"));
+        std::fs::create_dir(&home).expect("made");
         std::fs::create_dir(&workspace).expect("made");
-        for (path, text) in recipe_files(self.agent, &api, &workspace).into_iter().chain(self.files) {
-            let path = home.join(path);
-            std::fs::create_dir_all(path.parent().expect("it is in the home")).expect("made");
-            std::fs::write(path, text).expect("written");
-        }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coop"));
-        command.args(["--agent", self.agent, "--port", "0"]).args(self.coop_flags).arg("--");
-        command.arg(self.agent).args(self.agent_flags);
-        command
-            .env_clear()
-            .env("PATH", path)
-            .env("HOME", &home)
-            .env("LANG", "C.UTF-8")
-            .env("SHELL", "/bin/bash");
-        command.envs(recipe_variables(self.agent, &api)).envs(self.variables);
-        command.current_dir(&workspace).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut coop = command.kill_on_drop(true).spawn().expect("coop starts");
-        let mut stdout = BufReader::new(coop.stdout.take().expect("a pipe"));
-        let mut stderr = coop.stderr.take().expect("a pipe");
-        let mut line = String::new();
-        soon("an announcement", stdout.read_line(&mut line)).await.expect("stdout");
-        let Some(address) = line.trim_end().strip_prefix("HTTP listening on ") else {
-            let mut said = String::new();
-            drop(stderr.read_to_string(&mut said).await);
-            panic!("coop did not start: {line}{said}");
+        let (api, namespace) = match self.fresh {
+            false => {
+                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+                self.files.splice(0..0, self.agent.files(&workspace));
+                (Fake::start(listener, DEADLINE), None)
+            }
+            true => {
+                let hosts = self.agent.hosts();
+                let namespace = Namespace::new(&root, hosts).await;
+                let mut api = Fake::start(namespace.listen(0), DEADLINE);
+                let authority = root.join("authority.pem");
+                std::fs::write(&authority, api.pose_as(hosts, namespace.listen(443))).expect("written");
+                self.variables.push(("NODE_EXTRA_CA_CERTS".to_owned(), authority.display().to_string()));
+                (api, Some(namespace))
+            }
         };
-        let target = Target::parse(&format!("http://{address}")).expect("a target");
-        let client = soon("a connection", connect(&target, Credentials::default())).await.expect("connected");
-        let (events, log) = (Arc::default(), Arc::default());
-        let followers = vec![
-            tokio::spawn(follow_events(client.clone(), Arc::clone(&events))),
-            tokio::spawn(follow_log(stderr, Arc::clone(&log))),
-        ];
-        Some(World {
-            api,
-            home,
-            workspace,
-            client,
-            target,
-            coop,
-            events,
-            log,
-            followers,
-            _directory: directory,
-            _permit: permit,
-        })
-    }
-}
-
-async fn follow_events(mut client: coop_client::Client, events: Arc<Mutex<Vec<v1::Event>>>) {
-    let Ok(stream) = client.stream_events(v1::StreamEventsRequest::default()).await else { return };
-    let mut stream = stream.into_inner();
-    while let Ok(Some(event)) = stream.message().await {
-        if event.r#type != "heartbeat" {
-            events.lock().expect("nobody panics with it").push(event);
+        for (path, text) in &self.files {
+            write(&home.join(path), text);
         }
+        let place = Place { path, root, home, workspace, namespace };
+        let run = Run::start(&self, &place, &api).await;
+        Some(World { api, run, place, _directory: directory, _permit: permit })
     }
 }
 
-/// A pipe that nobody reads would stop coop's log.
-async fn follow_log(mut stderr: tokio::process::ChildStderr, log: Arc<Mutex<String>>) {
-    let mut buffer = [0; 4096];
-    while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
-        log.lock().expect("nobody panics with it").push_str(&String::from_utf8_lossy(&buffer[..length]));
-    }
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("it is in the home")).expect("made");
+    std::fs::write(path, text).expect("written");
 }
 
-fn recipe_files(agent: &str, _api: &Fake, workspace: &Path) -> Vec<(String, String)> {
-    match agent {
-        "claude" => {
-            let config = json!({
-                "hasCompletedOnboarding": true,
-                "hasSeenAutoDefaultNotice": true,
-                "customApiKeyResponses": { "approved": ["sk-ant-dummy"], "rejected": [] },
-                "projects": { workspace.to_str().expect("a plain path"): { "hasTrustDialogAccepted": true } },
-            });
-            vec![(".claude.json".to_owned(), config.to_string())]
-        }
-        other => panic!("no recipe for {other}"),
-    }
-}
-
-fn recipe_variables(agent: &str, api: &Fake) -> Vec<(&'static str, String)> {
-    match agent {
-        "claude" => vec![
-            ("ANTHROPIC_BASE_URL", api.url()),
-            ("ANTHROPIC_API_KEY", "sk-ant-dummy".to_owned()),
-            ("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()),
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-            ("DISABLE_AUTOUPDATER", "1".to_owned()),
-            ("DISABLE_TELEMETRY", "1".to_owned()),
-            ("DISABLE_ERROR_REPORTING", "1".to_owned()),
-        ],
-        other => panic!("no recipe for {other}"),
-    }
-}
-
-/// A PATH on which the agent is. Without the agent a test proves nothing: in CI that is a failure,
-/// elsewhere it is said loudly.
-fn installed(agent: &str) -> Option<String> {
+/// A PATH on which the agent is.
+fn search_path(agent: &str) -> Option<String> {
     let mut path = std::env::var("PATH").unwrap_or_default();
     let has = |path: &str| std::env::split_paths(path).any(|directory| directory.join(agent).is_file());
     if !has(&path) {
@@ -193,11 +137,15 @@ fn installed(agent: &str) -> Option<String> {
             path = format!("{}:{path}", String::from_utf8_lossy(&output.stdout).trim_end());
         }
     }
-    if has(&path) {
-        return Some(path);
+    if !has(&path) {
+        not_tested(&format!("{agent} is not installed; run `tools/setup agents`"));
+        return None;
     }
-    let missing = format!("{agent} is not installed; run `tools/setup agents`");
-    assert!(std::env::var_os("CI").is_none(), "{missing}");
-    eprintln!("\n*** NOT TESTED: {missing} ***\n");
-    None
+    Some(path)
+}
+
+/// A test that does not run proves nothing: in CI that is a failure, elsewhere it is said loudly.
+fn not_tested(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "{why}");
+    eprintln!("\n*** NOT TESTED: {why} ***\n");
 }

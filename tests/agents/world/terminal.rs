@@ -8,7 +8,7 @@ impl World {
     /// The rows of the screen.
     pub async fn screen(&mut self) -> Vec<String> {
         let request = v1::GetScreenRequest::default();
-        soon("a screen", self.client.get_screen(request)).await.expect("a screen").into_inner().lines
+        soon("a screen", self.run.client.get_screen(request)).await.expect("a screen").into_inner().lines
     }
 
     /// Waits until some row has this text in it.
@@ -30,7 +30,7 @@ impl World {
     /// Presses keys, as bytes.
     pub async fn press(&mut self, keys: &str) {
         let request = v1::SendInputRawRequest { data: keys.as_bytes().to_vec().into() };
-        soon("the keys to be taken", self.client.send_input_raw(request)).await.expect("taken");
+        soon("the keys to be taken", self.run.client.send_input_raw(request)).await.expect("taken");
     }
 
     /// Pastes a text, and presses Enter in the same write.
@@ -41,7 +41,7 @@ impl World {
     /// Everything that the agent printed and that is still kept, as it came.
     pub async fn output(&mut self) -> Vec<u8> {
         let request = v1::GetOutputRequest { offset: 0, limit: Some(1 << 20) };
-        let output = soon("output", self.client.get_output(request)).await.expect("output");
+        let output = soon("output", self.run.client.get_output(request)).await.expect("output");
         output.into_inner().data.to_vec()
     }
 }
