@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::fake::Fate;
-use crate::world::{Setup, World, until};
+use crate::world::{Setup, World};
 
 /// At its empty prompt.
 async fn idle_claude(setup: Setup) -> Option<World> {
@@ -41,7 +41,7 @@ async fn claude_asks_before_it_runs_a_tool() {
         .await;
     world.see("Do you want to proceed?").await;
     assert!(!world.workspace().join("made").exists());
-    answer(&mut world, "1", "Do you want to proceed?").await;
+    world.answer("1", "Do you want to proceed?").await;
     world.hear("all is made").await;
     assert!(world.workspace().join("made").exists());
     assert_eq!(world.api.user_messages().len(), 1, "an answered dialog is no message");
@@ -52,7 +52,7 @@ async fn claude_asks_the_users_question() {
     let Some(mut world) = idle_claude(Setup::claude()).await else { return };
     world.paste("#ask Which color? / Red / Blue").await;
     world.see("Enter to select").await;
-    answer(&mut world, "2", "Enter to select").await;
+    world.answer("2", "Enter to select").await;
     world.hear("done").await;
     let results = world.api.requests().last().expect("a request").body["messages"].to_string();
     assert!(results.contains("Which color?") && results.contains("Blue"), "{results}");
@@ -64,7 +64,7 @@ async fn claude_shows_its_plan() {
     let Some(mut world) = idle_claude(setup).await else { return };
     world.paste("#plan # The plan\n\n1. Think of a word").await;
     world.see("Would you like to proceed?").await;
-    answer(&mut world, "2", "Would you like to proceed?").await;
+    world.answer("2", "Would you like to proceed?").await;
     world.hear("done").await;
 }
 
@@ -149,17 +149,14 @@ async fn a_message_below_is_heard_too() {
     world.api.wait_for_messages(&[&format!("{task} #say from above"), "#say from below"]).await;
 }
 
-/// Presses a key until the dialog has gone: claude drops keys that come while a dialog is new.
-async fn answer(world: &mut World, key: &str, dialog: &str) {
-    until("the dialog to go", async || {
-        world.press(key).await;
-        for _ in 0..10 {
-            if !world.screen().await.iter().any(|row| row.contains(dialog)) {
-                return Some(());
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-        None
-    })
-    .await;
+#[tokio::test]
+async fn a_second_coop_goes_on_with_the_conversation() {
+    let Some(mut world) = idle_claude(Setup::claude()).await else { return };
+    world.paste("the first part").await;
+    world.hear("echo: the first part").await;
+    world.start_again(&Setup::claude().args(&["--continue"])).await;
+    world.see("manual mode on").await;
+    world.paste("the second part").await;
+    world.hear("echo: the second part").await;
+    assert_eq!(world.api.user_messages(), ["the first part", "the second part"]);
 }

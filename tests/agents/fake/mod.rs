@@ -193,7 +193,7 @@ fn arrivals(requests: &[Request]) -> Vec<String> {
         let fresh = &asked.messages[common..];
         match asked.messages.last() {
             Some(last) if fresh.is_empty() && asked.rounds == 0 && previous != Fate::Failed => {
-                arrived.push(last.clone())
+                arrived.push(last.clone());
             }
             _ => arrived.extend_from_slice(fresh),
         }

@@ -59,10 +59,11 @@ impl World {
     /// Ends coop and its agent, and starts another coop in the same home. The files are as the
     /// first agent left them.
     pub async fn start_again(&mut self, setup: &Setup) {
-        let next = async { Run::start(setup, &self.place, &self.api).await };
-        process::end_tree(self.run.coop.id().map_or(0, u32::cast_signed));
+        if let Some(pid) = self.run.coop.id() {
+            process::end_tree(pid.cast_signed());
+        }
         soon("coop to end", self.run.coop.wait()).await.expect("waited");
-        self.run = next.await;
+        self.run = Run::start(setup, &self.place, &self.api).await;
     }
 }
 

@@ -27,8 +27,10 @@ impl Namespace {
     pub async fn new(directory: &Path, hosts: &[&str]) -> Self {
         let file = directory.join("hosts");
         let lines = hosts.iter().map(|host| format!("127.0.0.1 {host}\n"));
-        std::fs::write(&file, format!("127.0.0.1 localhost\n{}", lines.collect::<String>())).expect("written");
-        let script = "ip link set lo up && mount --bind \"$1\" /etc/hosts && echo made && exec sleep infinity";
+        std::fs::write(&file, format!("127.0.0.1 localhost\n{}", lines.collect::<String>()))
+            .expect("written");
+        let script =
+            "ip link set lo up && mount --bind \"$1\" /etc/hosts && echo made && exec sleep infinity";
         let mut holder = Command::new("unshare")
             .args(["--net", "--mount", "sh", "-c", script, "sh"])
             .arg(&file)

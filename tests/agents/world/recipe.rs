@@ -60,7 +60,9 @@ impl Agent {
     /// Whom the agent calls by name in its first run, whatever it is told.
     pub fn hosts(self) -> &'static [&'static str] {
         match self {
-            Self::Claude => &["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
+            Self::Claude => {
+                &["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"]
+            }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The agent as a person sees it: a screen, and keys.
 
+use std::time::Duration;
+
 use coop_client::v1;
+use tokio::time::Instant;
 
 use super::{World, soon, until};
 
@@ -36,6 +39,75 @@ impl World {
     /// Pastes a text, and presses Enter in the same write.
     pub async fn paste(&mut self, text: &str) {
         self.press(&format!("\x1b[200~{text}\x1b[201~\r")).await;
+    }
+
+    /// Presses keys until the screen is as it should be, again each time the patience is over:
+    /// agents drop keys that come while a dialog is new, and nothing but the screen tells which.
+    pub async fn press_until(
+        &mut self,
+        keys: &str,
+        patience: Duration,
+        wanted: &str,
+        is_it: impl Fn(&[String]) -> bool,
+    ) {
+        let what = format!("{keys:?} to bring {wanted}");
+        until(&what, async || {
+            self.press(keys).await;
+            let over = Instant::now() + patience;
+            while Instant::now() < over {
+                if is_it(&self.screen().await) {
+                    return Some(());
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            None
+        })
+        .await;
+    }
+
+    /// Presses the digit of an option until the dialog has gone from the screen. A digit too many
+    /// does no harm.
+    pub async fn answer(&mut self, digit: &str, dialog: &str) {
+        let gone = |rows: &[String]| !rows.iter().any(|row| row.contains(dialog));
+        self.press_until(digit, Duration::from_millis(500), &format!("the end of {dialog:?}"), gone).await;
+    }
+
+    /// Presses Enter at a dialog that has stood long enough, and waits until it has gone. Never
+    /// twice: an Enter too many takes the next dialog's default.
+    pub async fn enter(&mut self, dialog: &str) {
+        self.see_standing(dialog, |row| row.contains(dialog)).await;
+        self.press("\r").await;
+        until(&format!("the end of {dialog:?}"), async || {
+            (!self.screen().await.iter().any(|row| row.contains(dialog))).then_some(())
+        })
+        .await;
+    }
+
+    /// Moves to an option that has no digit, and takes it.
+    pub async fn pick(&mut self, arrow: &str, option: &str) {
+        self.see_standing(option, |row| row.contains(option)).await;
+        self.press(arrow).await;
+        self.see_standing(option, |row| row.contains('❯') && row.contains(option)).await;
+        self.press("\r").await;
+        until(&format!("the end of {option:?}"), async || {
+            (!self.screen().await.iter().any(|row| row.contains(option))).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until a row has been as it should be for longer than any dialog takes to be drawn
+    /// anew: claude's trust dialog comes twice, and loses what was chosen in the first one.
+    async fn see_standing(&mut self, wanted: &str, is_it: impl Fn(&str) -> bool) {
+        let mut since = None;
+        until(&format!("{wanted:?} to stand on the screen"), async || {
+            let there = self.screen().await.iter().any(|row| is_it(row));
+            let since = since.get_or_insert_with(Instant::now);
+            if !there {
+                *since = Instant::now();
+            }
+            (since.elapsed() > Duration::from_millis(500)).then_some(())
+        })
+        .await;
     }
 
     /// Everything that the agent printed and that is still kept, as it came.
