@@ -246,6 +246,19 @@ fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
 }
 
 #[test]
+fn a_spinner_that_turns_on_begins_nothing_and_keeps_a_turn_alive() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Terminal, Claim::Working);
+    for _ in 0..5 {
+        bench.pass(900, &composer()).hear(Tier::Terminal, Claim::Working);
+    }
+    assert_eq!(bench.state(), AgentState::Working, "the screen is not believed while the spinner turns");
+    bench.hear(Tier::Hooks, Claim::TurnEnded).after(500).hear(Tier::Terminal, Claim::Working);
+    bench.pass(2000, &composer());
+    assert_eq!(bench.state(), AgentState::Idle, "a late frame begins no turn");
+}
+
+#[test]
 fn a_status_file_that_trails_is_waited_for() {
     let mut bench = Bench::working();
     bench

@@ -100,13 +100,15 @@ pub(super) struct Standing {
     word: Word,
     /// When the newest turn began.
     began: Instant,
+    /// When a running turn was last seen to go on.
+    alive: Instant,
     pending: Vec<Pending>,
 }
 
 impl Standing {
     pub(super) fn new(now: Instant) -> Self {
         let word = Word { turn: Turn::Unknown, tier: Tier::Process, cause: "launch", at: now };
-        Self { word, began: now, pending: Vec::new() }
+        Self { word, began: now, alive: now, pending: Vec::new() }
     }
 
     pub(super) fn word(&self) -> &Word {
@@ -141,6 +143,16 @@ impl Standing {
         } else {
             self.pending.push(Pending { word, due: now + HOLD });
         }
+    }
+
+    /// A running turn was seen to go on.
+    pub(super) fn still_running(&mut self, at: Instant) {
+        self.alive = self.alive.max(at);
+    }
+
+    /// When the standing word was last said, or seen to be true.
+    pub(super) fn last_sign(&self) -> Instant {
+        self.word.at.max(self.alive)
     }
 
     /// Lets it stand without a question: coop itself knows it.
