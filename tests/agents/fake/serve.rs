@@ -100,9 +100,10 @@ async fn perform(
     while let Some(wait) = steps.next_if(|step| matches!(step, Step::Hold(_) | Step::Slow(_))) {
         desk.wait(&wait).await;
     }
-    if let Some(Step::Status { code, retry_after }) = steps.peek() {
+    if let Some(Step::Status { code, retry_after, words }) = steps.peek() {
+        let words = words.clone().unwrap_or_else(|| format!("the test says {code}"));
         let text = match dialect {
-            Dialect::Anthropic => anthropic::error(*code),
+            Dialect::Anthropic => anthropic::error(*code, &words),
         };
         let mut response = in_json(*code, &text);
         if let Some(seconds) = retry_after {
@@ -235,7 +236,7 @@ fn other(desk: &Desk, number: usize, path: &str) -> Response {
     match path {
         path if path.ends_with("/count_tokens") => in_json(200, &json!({ "input_tokens": 10 })),
         "" | "/api/hello" | "/v1/oauth/hello" => in_json(200, &json!({ "message": "hello" })),
-        _ => in_json(404, &anthropic::error(404)),
+        _ => in_json(404, &anthropic::error(404, "nobody is here")),
     }
 }
 

@@ -55,6 +55,18 @@ impl World {
         self.respond(v1::RespondRequest { option: Some(option), ..Default::default() }).await
     }
 
+    /// Says yes to the prompt that stands.
+    pub async fn accept(&mut self) -> v1::RespondResponse {
+        let yes = v1::RespondRequest { accept: Some(true), ..Default::default() };
+        self.respond(yes).await.expect("a yes is taken")
+    }
+
+    /// Waits until this file is in the workspace.
+    pub async fn wait_file(&self, name: &str) {
+        let path = self.workspace().join(name);
+        until(&format!("the file {name}"), async || path.exists().then_some(())).await;
+    }
+
     pub async fn interrupt(&mut self) -> Result<v1::InterruptResponse, Status> {
         soon("an interrupt", self.run.client.interrupt(v1::InterruptRequest {}))
             .await
@@ -75,4 +87,9 @@ impl World {
         });
         states.collect()
     }
+}
+
+/// The code that a call was refused with.
+pub fn refusal(status: &Status) -> String {
+    coop_client::reason(status).map(|reason| reason.code).unwrap_or_else(|| panic!("no reason in {status:?}"))
 }

@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout};
 use crate::fake::Fake;
 use run::{Place, Run};
 
+pub use agent::refusal;
 pub use setup::Setup;
 
 /// Nothing in a test takes this long unless it never comes.
