@@ -3,6 +3,8 @@
 
 mod anthropic;
 mod dialect;
+mod gemini;
+mod openai;
 mod script;
 mod serve;
 mod tls;

@@ -28,6 +28,16 @@ impl Setup {
         Self::new(Agent::Claude)
     }
 
+    /// Codex with its own sandbox, without its background server.
+    pub fn codex() -> Self {
+        Self::new(Agent::Codex)
+    }
+
+    /// Gemini in one process, in its default mode.
+    pub fn gemini() -> Self {
+        Self::new(Agent::Gemini)
+    }
+
     fn new(agent: Agent) -> Self {
         Self {
             agent,
@@ -99,8 +109,9 @@ impl Setup {
         let (api, namespace) = match self.fresh {
             false => {
                 let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-                self.files.splice(0..0, self.agent.files(&workspace));
-                (Fake::start(listener, DEADLINE), None)
+                let api = Fake::start(listener, DEADLINE);
+                self.files.splice(0..0, self.agent.files(&workspace, &api));
+                (api, None)
             }
             true => {
                 let hosts = self.agent.hosts();

@@ -41,6 +41,20 @@ impl World {
         self.press(&format!("\x1b[200~{text}\x1b[201~\r")).await;
     }
 
+    /// Pastes one line, and presses Enter until it has been taken: gemini takes no Enter that comes
+    /// with the text, nor one that comes before it has drawn it.
+    pub async fn paste_then_enter(&mut self, text: &str) {
+        let before = self.api.user_messages().len();
+        self.press(&format!("\x1b[200~{text}\x1b[201~")).await;
+        self.see(text).await;
+        let deadline = Instant::now() + super::DEADLINE;
+        while self.api.user_messages().len() == before {
+            assert!(Instant::now() < deadline, "{text:?} was never taken");
+            self.press("\r").await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+
     /// Presses keys until the screen is as it should be, again each time the patience is over:
     /// agents drop keys that come while a dialog is new, and nothing but the screen tells which.
     pub async fn press_until(
