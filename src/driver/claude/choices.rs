@@ -30,27 +30,29 @@ pub(super) fn read(
     family: Family,
     items: &[Item],
 ) -> (Vec<Choice>, Option<usize>) {
-    let mut choices = Vec::with_capacity(items.len() + 1);
-    let mut highlighted = None;
-    for item in items {
-        if item.pointed {
+    let mut choices: Vec<Choice> = items.iter().map(|item| choice(screen, family, item)).collect();
+    let mut highlighted = items.iter().position(|item| item.pointed);
+    // The row that sends the ticked options has no number, so it stands last, whatever its place on screen.
+    let boxes = items.iter().filter(|item| item.checked.is_some());
+    if let Some(pointed) = boxes.filter_map(|item| submit_row(screen, item, end)).next_back() {
+        if pointed {
             highlighted = Some(choices.len());
         }
-        choices.push(choice(screen, family, item));
-        if let Some(pointed) = submit_row(screen, item, end).filter(|_| item.checked.is_some()) {
-            if pointed {
-                highlighted = Some(choices.len());
-            }
-            let label = "Submit".to_owned();
-            choices.push(Choice { label, digit: None, checked: None, typed: None, role: Role::Submit });
-        }
+        let label = "Submit".to_owned();
+        choices.push(Choice { label, digit: None, checked: None, typed: None, role: Role::Submit });
     }
     (choices, highlighted)
 }
 
 fn choice(screen: &Screen, family: Family, item: &Item) -> Choice {
     let mut field = screen.row(item.row).map(|row| layout::field(row, item.label_at)).unwrap_or_default();
-    if family != Family::Question || field.open {
+    if family == Family::Question && !field.open {
+        // An answer that was given before is ticked.
+        for text in [&mut field.typed, &mut field.shown] {
+            text.truncate(text.trim_end_matches(['✔', ' ']).len());
+        }
+    }
+    if family != Family::Question || is_own_answer(screen, item, &field.shown) {
         for row in continuation(screen, item) {
             let more =
                 screen.row(row).map(|row| layout::field(row, layout::indent(row.text()))).unwrap_or_default();
@@ -88,7 +90,7 @@ fn continuation(screen: &Screen, item: &Item) -> impl Iterator<Item = usize> {
 
 /// Whether the row that sends the chosen options stands below this one, and is pointed at.
 fn submit_row(screen: &Screen, item: &Item, end: usize) -> Option<bool> {
-    let row = item.rest.clone().filter(|row| *row < end).take(3).find(|row| {
+    let row = item.rest.clone().filter(|row| *row < end).find(|row| {
         let line = screen.line(*row).unwrap_or_default().trim_start();
         matches!(line.trim_start_matches(POINTER).trim(), "Submit" | "Next")
     })?;
@@ -129,14 +131,8 @@ fn meaning(screen: &Screen, family: Family, item: &Item, field: Field) -> (Strin
 
 /// The field for own words is the last option above the rule, whatever is typed in it.
 fn is_own_answer(screen: &Screen, item: &Item, shown: &str) -> bool {
-    let below = item
-        .rest
-        .clone()
-        .filter_map(|row| screen.line(row))
-        .find(|line| !matches!(line.trim(), "" | "Submit" | "Next"));
-    below.is_some_and(|line| layout::is_rule(line, '─'))
-        || shown.starts_with("Type something")
-        || shown == "Other"
+    let mut below = item.rest.clone().filter_map(|row| screen.line(row));
+    below.any(|line| layout::is_rule(line, '─')) || shown.starts_with("Type something") || shown == "Other"
 }
 
 fn has_feedback_hint(screen: &Screen, item: &Item) -> bool {
@@ -149,9 +145,7 @@ fn role(family: Family, label: &str) -> Role {
     let starts = |phrases: &[&str]| phrases.iter().any(|phrase| label.starts_with(phrase));
     if label == "Submit answers" {
         Role::Submit
-    } else if starts(&["Yes, and switch to default"]) {
-        Role::Accept
-    } else if starts(&["Yes, and tell Claude"]) {
+    } else if starts(&["Yes, and switch to default", "Yes, and tell Claude"]) {
         Role::Accept
     } else if starts(&["Yes, and ", "Yes, allow all", "Yes, always", "Use this and all future"]) {
         Role::AcceptAlways

@@ -11,8 +11,10 @@ mod launch;
 mod log;
 #[cfg(test)]
 mod recorded;
+mod questions;
 mod registry;
 mod screen;
+mod spoken;
 mod stdout;
 mod title;
 mod trouble;
