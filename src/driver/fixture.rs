@@ -133,11 +133,11 @@ pub(super) mod tests {
         reason = "it is how somebody asks the test to write instead of to compare"
     )]
     fn blessing() -> bool {
-        std::env::var_os("COOP_BLESS").is_some()
+        std::env::var_os("UPDATE_EXPECT").is_some()
     }
 
     /// Compares what the driver sees on each screen of its agent with what stands beside it;
-    /// `COOP_BLESS=1` writes what it sees instead.
+    /// `UPDATE_EXPECT=1` writes what it sees instead.
     pub(in crate::driver) fn sees_what_is_expected(agent: &str, driver: &dyn Driver) {
         let mut wrong = String::new();
         for (case, screen) in captures(agent) {

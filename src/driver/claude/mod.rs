@@ -9,9 +9,9 @@ mod groom;
 mod hooks;
 mod launch;
 mod log;
+mod questions;
 #[cfg(test)]
 mod recorded;
-mod questions;
 mod registry;
 mod screen;
 mod spoken;

@@ -4,7 +4,7 @@ use crate::world::Setup;
 
 #[tokio::test]
 async fn a_fresh_claude_is_led_to_its_prompt_by_keys() {
-    let Some(mut world) = Setup::claude().fresh().start().await else { return };
+    let Some(mut world) = Setup::claude().fresh().coop(&["--groom", "manual"]).start().await else { return };
     world.enter("Choose the text style").await;
     world.see("Do you want to use this API key?").await;
     world.pick("\x1b[A", "Yes").await;
