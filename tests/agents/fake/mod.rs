@@ -184,7 +184,7 @@ impl Drop for Fake {
 
 /// Each message counts when it is new in its conversation, and when a request starts again with it
 /// although the one before had not failed.
-fn arrivals(requests: &[Request]) -> Vec<String> {
+pub fn arrivals(requests: &[Request]) -> Vec<String> {
     let mut arrived = Vec::new();
     let mut known: HashMap<&str, (&[String], Fate)> = HashMap::new();
     for Request { asked, fate, .. } in requests.iter().filter(|request| request.is_turn()) {
