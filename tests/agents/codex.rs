@@ -55,7 +55,7 @@ async fn codex_asks_the_users_question_in_plan_mode() {
     world.see("enter to submit answer").await;
     world.answer("2", "enter to submit answer").await;
     world.hear("done").await;
-    let input = world.api.requests().last().expect("a request").body["input"].to_string();
+    let input = world.api.last_turn().body["input"].to_string();
     assert!(input.contains("answers") && input.contains("Blue"), "{input}");
 }
 

@@ -52,7 +52,7 @@ async fn gemini_asks_the_users_question() {
     world.see("Enter to select").await;
     world.answer("2", "Enter to select").await;
     world.hear("done").await;
-    let contents = world.api.requests().last().expect("a request").body["contents"].to_string();
+    let contents = world.api.last_turn().body["contents"].to_string();
     assert!(contents.contains("answers") && contents.contains("Blue"), "{contents}");
 }
 

@@ -1,11 +1,24 @@
 //! What each agent must find so that it asks nothing by itself and talks to the fake: its files,
 //! its variables, its flags. It must not know what the test wants of it.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use crate::fake::Fake;
+
+const CODEX: &str = r#"
+model = "mock-model"
+model_provider = "fake"
+check_for_update_on_startup = false
+[model_providers.fake]
+name = "fake"
+base_url = "{api}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+[projects."{workspace}"]
+trust_level = "trusted"
+"#;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
@@ -34,29 +47,19 @@ impl Agent {
         flags.iter().map(|flag| (*flag).to_owned()).collect()
     }
 
-    /// Files below the home.
-    pub fn files(self, workspace: &Path, api: &Fake) -> Vec<(String, String)> {
-        let workspace = workspace.to_str().expect("a plain path");
-        match self {
+    /// Files below the home, with the words that `Setup::file` knows.
+    pub fn files(self) -> Vec<(String, String)> {
+        let (path, text) = match self {
             Self::Claude => {
                 let config = json!({
                     "hasCompletedOnboarding": true,
                     "hasSeenAutoDefaultNotice": true,
                     "customApiKeyResponses": { "approved": ["sk-ant-dummy"], "rejected": [] },
-                    "projects": { workspace: { "hasTrustDialogAccepted": true } },
+                    "projects": { "{workspace}": { "hasTrustDialogAccepted": true } },
                 });
-                vec![(".claude.json".to_owned(), config.to_string())]
+                (".claude.json", config.to_string())
             }
-            Self::Codex => {
-                let config = format!(
-                    "model = \"mock-model\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n\
-                     [model_providers.fake]\nname = \"fake\"\nbase_url = \"{}/v1\"\nenv_key = \"FAKE_KEY\"\n\
-                     wire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n\
-                     [projects.{workspace:?}]\ntrust_level = \"trusted\"\n",
-                    api.url()
-                );
-                vec![(".codex/config.toml".to_owned(), config)]
-            }
+            Self::Codex => (".codex/config.toml", CODEX.to_owned()),
             Self::Gemini => {
                 let config = json!({
                     "security": { "auth": { "selectedType": "gemini-api-key" } },
@@ -64,9 +67,10 @@ impl Agent {
                     "privacy": { "usageStatisticsEnabled": false },
                     "model": { "name": "gemini-2.5-flash" },
                 });
-                vec![(".gemini/settings.json".to_owned(), config.to_string())]
+                (".gemini/settings.json", config.to_string())
             }
-        }
+        };
+        vec![(path.to_owned(), text)]
     }
 
     pub fn variables(self, api: &Fake) -> Vec<(&'static str, String)> {
