@@ -119,7 +119,7 @@ fn meaning(screen: &Screen, family: Family, item: &Item, field: Field) -> (Strin
         }
         Family::Permission | Family::Plan | Family::Review | Family::Setup => {
             let label = shown.trim_start_matches(['✔', ' ']).to_owned();
-            let role = role(family, &label);
+            let role = role(&label);
             (label, None, role)
         }
         Family::Menu => {
@@ -140,28 +140,38 @@ fn has_feedback_hint(screen: &Screen, item: &Item) -> bool {
         .any(|row| screen.line(row).is_some_and(|line| line.trim_start().starts_with(FEEDBACK_HINT)))
 }
 
+/// What options mean that say just this.
+const EXACT: &[(&str, Role)] = &[
+    ("Yes", Role::Accept),
+    ("No", Role::Decline),
+    ("Continue", Role::Accept),
+    ("Cancel", Role::Decline),
+    ("Submit answers", Role::Submit),
+];
+
+/// What options mean that begin so; the first that fits counts.
+const BEGINNINGS: &[(&str, Role)] = &[
+    ("Yes, and switch to default", Role::Accept),
+    ("Yes, and tell Claude", Role::Accept),
+    ("Yes, and ", Role::AcceptAlways),
+    ("Yes, allow all", Role::AcceptAlways),
+    ("Yes, always", Role::AcceptAlways),
+    ("Yes, don", Role::AcceptAlways),
+    ("Yes, ", Role::Accept),
+    ("No, ", Role::Decline),
+    ("No (", Role::Decline),
+    ("Use this and all future", Role::AcceptAlways),
+    ("Use this MCP server", Role::Accept),
+    ("Continue without using", Role::Decline),
+    ("Continue without these settings", Role::Accept),
+    ("Exit and fix manually", Role::Decline),
+];
+
 /// What an option means, by what it says.
-fn role(family: Family, label: &str) -> Role {
-    let starts = |phrases: &[&str]| phrases.iter().any(|phrase| label.starts_with(phrase));
-    if label == "Submit answers" {
-        Role::Submit
-    } else if starts(&["Yes, and switch to default", "Yes, and tell Claude"]) {
-        Role::Accept
-    } else if starts(&["Yes, and ", "Yes, allow all", "Yes, always", "Use this and all future"]) {
-        Role::AcceptAlways
-    } else if label == "Yes"
-        || starts(&["Yes, ", "Yes ", "Use this MCP server", "Continue without these settings"])
-    {
-        Role::Accept
-    } else if label == "Continue" && family == Family::Setup {
-        Role::Accept
-    } else if label == "No"
-        || starts(&["No, ", "No (", "Continue without using", "Exit and fix manually", "Cancel"])
-    {
-        Role::Decline
-    } else {
-        Role::Plain
-    }
+fn role(label: &str) -> Role {
+    let exact = EXACT.iter().find(|(words, _)| label == *words);
+    let found = exact.or_else(|| BEGINNINGS.iter().find(|(words, _)| label.starts_with(words)));
+    found.map_or(Role::Plain, |(_, role)| *role)
 }
 
 /// The tabs above a question.
