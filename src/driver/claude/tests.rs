@@ -5,9 +5,9 @@ mod answering;
 mod composing;
 
 use super::{Claude, groom, screen};
+use crate::driver::fixture;
 use crate::driver::fixture::tests::{capture, claims_nothing_of, sees_what_is_expected};
-use crate::driver::fixture::{self};
-use crate::driver::prompt::{Prompt, PromptId, PromptKind, Question, QuestionOption};
+use crate::driver::prompt::{Prompt, PromptId, Question, QuestionOption};
 use crate::driver::sight::{Dialog, Sight};
 
 /// What is seen on a kept screen.
@@ -173,11 +173,4 @@ fn grooming_leads_to_the_composer_and_grants_nothing() {
     }
     let quoted = ["claude", "--", "--dangerously-skip-permissions"].map(str::to_owned);
     assert_eq!(groom::answer(&prompt(&dialog("61-bypass-warning")), &quoted), None);
-}
-
-#[test]
-fn every_dialog_is_of_a_published_kind() {
-    for case in ["04-trust-folder", "13-permission-bash"] {
-        assert_eq!(dialog(case).kind, PromptKind::Permission, "{case}");
-    }
 }
