@@ -328,6 +328,13 @@ fn the_log_alone_needs_a_second_to_end_a_turn_and_none_to_begin_one() {
 }
 
 #[test]
+fn what_the_agent_prints_of_its_end_needs_no_time() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Stdout, Claim::Failed(overloaded())).look(&Sight::default());
+    assert_eq!(bench.state(), AgentState::Error);
+}
+
+#[test]
 fn an_interrupt_that_nobody_reports_is_seen_on_the_screen() {
     let mut bench = Bench::working();
     bench.pass(400, &composer());

@@ -7,7 +7,7 @@
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
 //! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
-//! | a source of the same or a better rank | stands |
+//! | a source of the same or a better rank, or what the agent prints itself | stands |
 //! | a worse rank, towards more activity | stands |
 //! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
 
@@ -161,7 +161,11 @@ impl Standing {
         if contradicts && trails && standing == 1 && word.at.duration_since(self.word.at) < LAG {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
-        } else if rank <= standing || !contradicts || word.turn.activity() > self.word.turn.activity() {
+        } else if rank <= standing
+            || word.tier == Tier::Stdout
+            || !contradicts
+            || word.turn.activity() > self.word.turn.activity()
+        {
             self.stand(word);
         } else {
             self.pending.push(Pending { word, due: now + HOLD });

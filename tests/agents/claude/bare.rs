@@ -40,14 +40,17 @@ async fn what_claude_prints_tells_as_well() {
     else {
         return;
     };
-    let working = world.wait_state("working").await;
-    assert_eq!(working.detection_tier, "stdout");
+    world.wait_state("working").await;
+    world.api.wait_held("gate").await;
+    let votes = world.explain().await.votes;
+    let printed = votes.iter().find(|vote| vote.tier == "stdout").expect("what it printed was read");
+    assert_eq!(printed.state, "working");
     world.api.release("gate");
     let gone = world.wait_state("exited").await;
     assert!(gone.last_message.is_some_and(|said| said.contains("printed")));
-    assert!(world.states().contains(&"idle".to_owned()), "{:?}", world.states());
     let status = world.client().get_status(v1::GetStatusRequest {}).await.expect("a status").into_inner();
     assert_eq!(status.exit_code, Some(0));
+    drop(world);
 
     let Some(mut world) = print("#status 401 #status 401").coop(&["--groom", "pristine"]).start().await
     else {

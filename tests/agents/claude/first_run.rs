@@ -63,6 +63,7 @@ async fn a_strange_folder_and_key_are_asked_about() {
         agree(&mut world, subtype).await;
     }
     world.wait_state("idle").await;
+    drop(world);
     let Some(mut world) = strange_folder().start().await else { return };
     world.wait_state("idle").await;
 }
@@ -73,6 +74,7 @@ async fn bypassing_permissions_is_asked_about_and_groomed_only_if_the_command_wa
     let Some(mut world) = bypass().coop(&["--groom", "manual"]).start().await else { return };
     agree(&mut world, "startup_bypass").await;
     world.wait_state("idle").await;
+    drop(world);
     let Some(mut world) = bypass().start().await else { return };
     world.wait_state("idle").await;
     world
