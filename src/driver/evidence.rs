@@ -62,11 +62,8 @@ pub enum Fact {
     Cwd(String),
     /// What the agent said last.
     Message(String),
-    /// A tool is about to be used with this input, whether it asks or not.
-    ToolUse {
-        tool: String,
-        input: serde_json::Value,
-    },
+    /// A tool is about to be used, and this is what its dialog would ask if it had one.
+    ToolUse(Box<Ask>),
 }
 
 impl Finding {

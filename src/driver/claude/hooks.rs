@@ -43,9 +43,9 @@ pub(super) fn read(event: &str, payload: &Value) -> Vec<Finding> {
         findings.extend(circumstances(payload).map(Finding::Fact));
     }
     match event {
-        "PreToolUse" => findings.extend(tool(payload).map(|(tool, input)| {
-            Finding::Fact(Fact::ToolUse { tool: tool.to_owned(), input: input.clone() })
-        })),
+        "PreToolUse" => findings.extend(
+            tool(payload).map(|(tool, input)| Finding::Fact(Fact::ToolUse(Box::new(ask::of(tool, input))))),
+        ),
         "Stop" if main => findings.extend(
             payload["last_assistant_message"]
                 .as_str()

@@ -106,7 +106,7 @@ pub(super) fn text(content: &Value) -> Option<String> {
 
 /// The tools that a message uses.
 pub(super) fn tools(content: &Value) -> impl Iterator<Item = Fact> {
-    used(content).map(|(tool, input)| Fact::ToolUse { tool: tool.to_owned(), input: input.clone() })
+    used(content).map(|(tool, input)| Fact::ToolUse(Box::new(ask::of(tool, input))))
 }
 
 fn used(content: &Value) -> impl Iterator<Item = (&str, &Value)> {

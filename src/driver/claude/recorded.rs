@@ -59,7 +59,11 @@ fn describe(number: usize, title: &str, findings: &[Finding]) -> String {
             Finding::Fact(Fact::PermissionMode(mode)) => format!("permission mode {mode}"),
             Finding::Fact(Fact::Cwd(cwd)) => format!("cwd {cwd}"),
             Finding::Fact(Fact::Message(message)) => format!("message {message:?}"),
-            Finding::Fact(Fact::ToolUse { tool, input }) => format!("tool use {tool} {input}"),
+            Finding::Fact(Fact::ToolUse(ask)) => {
+                let (tool, input) =
+                    (ask.tool.clone().unwrap_or_default(), ask.input.clone().unwrap_or_default());
+                format!("tool use {tool} {input}")
+            }
             Finding::Evidence(evidence) => described(evidence),
         };
         writeln!(text, "    {line}").unwrap();
@@ -171,7 +175,7 @@ impl Bench {
                     let at = at(evidence.at_epoch_ms).unwrap_or(self.now).min(self.now);
                     self.tracker.hear(self.now, at, evidence);
                 }
-                Finding::Fact(Fact::ToolUse { tool, input }) => self.tracker.tool_use(tool, input),
+                Finding::Fact(Fact::ToolUse(ask)) => self.tracker.tool_use(*ask),
                 Finding::Fact(_) => {}
             }
             self.note();

@@ -25,6 +25,8 @@ const GONE: Duration = Duration::from_millis(150);
 const UNSEEN: Duration = Duration::from_secs(2);
 /// How many dialogs may be announced ahead of the screen.
 const AHEAD: usize = 64;
+/// How many uses of tools are remembered.
+const TOOLS: usize = 8;
 /// How long a preview of a tool's input may be.
 const PREVIEW: usize = 200;
 
@@ -71,13 +73,13 @@ pub(super) struct Asking {
     guard: Duration,
     announced: VecDeque<Announced>,
     shown: Option<Shown>,
-    /// A tool's input that a source told beside any dialog.
-    tool_use: Option<(String, serde_json::Value)>,
+    /// What the tools that were used last would ask, as a source told beside any dialog.
+    tools: VecDeque<Ask>,
 }
 
 impl Asking {
     pub(super) fn new(prefix: String, guard: Duration) -> Self {
-        Self { prefix, count: 0, guard, announced: VecDeque::new(), shown: None, tool_use: None }
+        Self { prefix, count: 0, guard, announced: VecDeque::new(), shown: None, tools: VecDeque::new() }
     }
 
     /// A source says that a dialog opens. Answers the prompt that it belongs to.
@@ -128,8 +130,11 @@ impl Asking {
         self.announced.iter().any(|announced| announced.id == *id)
     }
 
-    pub(super) fn tool_use(&mut self, tool: String, input: serde_json::Value) {
-        self.tool_use = Some((tool, input));
+    pub(super) fn tool_use(&mut self, ask: Ask) {
+        if self.tools.len() == TOOLS {
+            self.tools.pop_front();
+        }
+        self.tools.push_back(ask);
     }
 
     /// The turn in which something was announced is over: what was not seen will not be.
@@ -222,7 +227,9 @@ impl Asking {
                 Some(announced) => (announced.tier, announced.cause),
                 None => (Tier::Screen, "screen:dialog"),
             };
-            let ask = known.announced.as_ref().map(|announced| &announced.ask);
+            // A dialog that nobody announced is most likely that of the tool that is being used.
+            let told = self.tools.iter().rfind(|ask| fits(ask, dialog) && shows(ask, dialog));
+            let ask = known.announced.as_ref().map(|announced| &announced.ask).or(told);
             let prompt = self.compose(&known.id, ask, Some(dialog), ready);
             return Some(Standing { prompt: Arc::new(prompt), tier, cause });
         }
@@ -254,9 +261,7 @@ impl Asking {
         let tool = ask
             .and_then(|ask| ask.tool.clone())
             .or_else(|| dialog.and_then(|dialog| dialog.tool).map(str::to_owned));
-        let told =
-            self.tool_use.as_ref().filter(|(name, _)| Some(name) == tool.as_ref()).map(|(_, input)| input);
-        let input = ask.and_then(|ask| ask.input.as_ref()).or(told);
+        let input = ask.and_then(|ask| ask.input.as_ref());
         let questions = match (ask, dialog) {
             (Some(ask), _) if !ask.questions.is_empty() => ask.questions.clone(),
             (_, Some(dialog)) if kind == PromptKind::Question => vec![question_on(dialog)],
@@ -309,16 +314,13 @@ fn fits(ask: &Ask, dialog: &Dialog) -> bool {
 
 /// Two dialogs of one tool are told apart by what they ask for, as far as the screen shows it.
 fn shows(ask: &Ask, dialog: &Dialog) -> bool {
-    let Some(marks) = ask.input.as_ref().and_then(serde_json::Value::as_object) else { return true };
     let shown: String =
         dialog.lines.iter().flat_map(|line| line.chars()).filter(|c| !c.is_whitespace()).collect();
-    let mut texts = marks
-        .values()
-        .filter_map(serde_json::Value::as_str)
-        .map(mark)
-        .filter(|mark| !mark.is_empty())
-        .peekable();
-    texts.peek().is_none() || texts.any(|mark| shown.contains(&mark))
+    let input = ask.input.as_ref().and_then(serde_json::Value::as_object);
+    let inputs = input.into_iter().flat_map(serde_json::Map::values).filter_map(serde_json::Value::as_str);
+    let questions = ask.questions.iter().map(|question| question.question.as_str());
+    let mut marks = inputs.chain(questions).map(mark).filter(|mark| !mark.is_empty()).peekable();
+    marks.peek().is_none() || marks.any(|mark| shown.contains(&mark))
 }
 
 /// The beginning of a text, as it would stand on one row.

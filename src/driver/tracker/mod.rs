@@ -36,7 +36,7 @@ use self::asking::Asking;
 use self::turn::{End, Standing, Turn, Word};
 use super::agent::{AgentState, Situation, Tier};
 use super::evidence::{Claim, Evidence};
-use super::prompt::{Prompt, PromptId, PromptKind};
+use super::prompt::{Ask, Prompt, PromptId, PromptKind};
 use super::sight::Sight;
 
 /// How far apart looks must be to count as several.
@@ -196,9 +196,9 @@ impl Tracker {
         self.grace_ends = None;
     }
 
-    /// A tool is about to be used with this input, whether it asks or not.
-    pub fn tool_use(&mut self, tool: String, input: serde_json::Value) {
-        self.asking.tool_use(tool, input);
+    /// A tool is about to be used, and this is what its dialog would ask if it had one.
+    pub fn tool_use(&mut self, ask: Ask) {
+        self.asking.tool_use(ask);
     }
 
     /// Takes in what the screen shows; also what to call when time has passed.

@@ -107,7 +107,8 @@ impl RespondErrand {
             }
             None => 1,
         };
-        match scene.driver.next_move(prompt, &self.answer, dialog) {
+        // What is asked is what was answered; the prompt that stands may be about another page of it by now.
+        match scene.driver.next_move(&self.prompt, &self.answer, dialog) {
             Move::Press(bytes) => {
                 self.pressed = Some(Pressed { dialog: dialog.clone(), at: scene.now, times });
                 Step::Type(bytes)

@@ -203,7 +203,10 @@ impl Mind {
     fn learn(&mut self, fact: Fact, hands: &mut Hands) {
         match fact {
             Fact::Conversation { id, transcript } => {
-                self.facts.conversation = Some(id);
+                if self.facts.conversation.as_ref() != Some(&id) {
+                    self.facts.conversation = Some(id);
+                    self.facts.transcript = None;
+                }
                 if transcript.is_some() && transcript != self.facts.transcript {
                     let path = transcript.clone().unwrap_or_default();
                     hands.effects.push(Effect::Follow(path.into()));
@@ -213,7 +216,7 @@ impl Mind {
             Fact::PermissionMode(mode) => self.facts.permission_mode = Some(mode),
             Fact::Cwd(cwd) => self.facts.cwd = Some(cwd),
             Fact::Message(message) => self.facts.message = Some(message.into()),
-            Fact::ToolUse { tool, input } => self.tracker.tool_use(tool, input),
+            Fact::ToolUse(ask) => self.tracker.tool_use(*ask),
         }
     }
 

@@ -96,7 +96,10 @@ fn own_hooks(order: &Order, prints: bool) -> Result<Vec<(String, Vec<Value>)>, S
         return Err(format!("the path {} cannot be written into settings", order.hook.display()));
     };
     let program = quoted(program);
-    let call = |event: &str, seconds: u64| json!([{ "type": "command", "command": format!("{program} hook {event}"), "timeout": seconds }]);
+    let call = |event: &str, seconds: u64| {
+        let wait = if seconds == WAITS { " --wait" } else { "" };
+        json!([{ "type": "command", "command": format!("{program} hook {event}{wait}"), "timeout": seconds }])
+    };
     let version = order.version.unwrap_or(OLDEST);
     let known = |event: &str| EVENTS.iter().any(|(name, since, _)| *name == event && *since <= version);
     let mut hooks = Vec::new();
