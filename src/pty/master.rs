@@ -53,15 +53,10 @@ impl Master {
     }
 }
 
-/// Lets the runtime wait for a nonblocking descriptor. Whoever has it must not replace the descriptor inside.
-pub(crate) fn awaitable(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: an `OwnedFd` is open, names the same file for as long as it lives, and nothing takes it out of the `AsyncFd`.
-    unsafe { AsyncFd::register(fd) }.map_err(io::Error::from)
-}
-
 /// Takes a nonblocking master apart. The terminal hangs up on its child when all three parts are dropped.
 pub(super) fn split(master: OwnedFd) -> io::Result<(Reader, Writer, Control)> {
-    let fd = awaitable(master)?;
+    // SAFETY: an `OwnedFd` is open, names the same file for as long as it lives, and nothing takes it out of the `AsyncFd`.
+    let fd = unsafe { AsyncFd::register(master) }.map_err(io::Error::from)?;
     let master = Arc::new(Master { fd, taken: watch::Sender::new(0) });
     let reader = Reader { master: Arc::clone(&master), buffer: BytesMut::new() };
     let writer = Writer { echo: EchoWindow::new(master.taken.subscribe()), master: Arc::clone(&master) };

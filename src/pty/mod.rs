@@ -15,7 +15,6 @@ pub(crate) mod tests;
 
 pub use child::{Child, Exit, Reaper};
 pub use descriptors::raise_descriptor_limit;
-pub(crate) use master::awaitable;
 pub use master::{Control, Reader, WindowSize, Writer};
 pub(crate) use process::{Identity, Process};
 pub use rustix::process::Pid;

@@ -16,11 +16,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
+use super::bond::{Bond, living};
 use super::hook_line::{self, LINE_LIMIT, Line, PIPE, REPLY};
 use super::json_lines::{JsonLines, Spoiled};
 use super::tally::{Tally, count};
 use super::{HookCall, Observation, Plan};
-use crate::pty::{Identity, Process};
 
 /// As much as the pipe holds.
 const CHUNK: usize = 64 << 10;
@@ -197,67 +197,9 @@ async fn wait(mut pipe: pipe::Sender, answer: oneshot::Receiver<Vec<u8>>) {
     }
 }
 
-/// The process whose hooks count: the first that calls, for as long as it lives. An agent that the session's agent runs
-/// itself inherits hooks and nonce, but is another process.
-#[derive(Debug, Default)]
-struct Bond(Option<Identity>);
-
-impl Bond {
-    fn admits(&mut self, pid: i32, living: impl Fn(i32) -> Option<Identity>) -> bool {
-        let caller = living(pid);
-        match self.0 {
-            // What it said at last may be read after its end.
-            Some(bound) if bound.pid == pid && caller.is_none() => return true,
-            Some(bound) if caller == Some(bound) => return true,
-            Some(bound) if living(bound.pid) == Some(bound) => return false,
-            Some(_) | None => {}
-        }
-        self.0 = caller;
-        true
-    }
-}
-
-fn living(pid: i32) -> Option<Identity> {
-    Process::read(pid).filter(|process| !process.is_zombie()).map(|process| process.identity())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn table(living: &[(i32, u64)]) -> impl Fn(i32) -> Option<Identity> {
-        move |pid| {
-            living.iter().find(|(at, _)| *at == pid).map(|(pid, start)| Identity { pid: *pid, start: *start })
-        }
-    }
-
-    #[test]
-    fn only_the_first_process_counts_while_it_lives() {
-        let mut bond = Bond::default();
-        let both = table(&[(10, 1), (20, 2)]);
-        assert!(bond.admits(10, &both));
-        assert!(!bond.admits(20, &both));
-        assert!(bond.admits(10, &both));
-        assert!(bond.admits(10, table(&[(20, 2)])), "its last words");
-        assert!(bond.admits(20, table(&[(20, 2)])), "the next one");
-        assert!(!bond.admits(10, table(&[(10, 3), (20, 2)])), "another process with the first one's pid");
-    }
-
-    #[test]
-    fn a_reused_pid_is_no_proof() {
-        let mut bond = Bond::default();
-        assert!(bond.admits(10, table(&[(10, 1)])));
-        assert!(bond.admits(10, table(&[(10, 5)])), "the first is gone, so whoever comes is next");
-        assert!(!bond.admits(11, table(&[(10, 5), (11, 6)])));
-    }
-
-    #[test]
-    fn a_caller_that_is_gone_binds_nobody() {
-        let mut bond = Bond::default();
-        assert!(bond.admits(10, table(&[])));
-        assert!(bond.admits(20, table(&[(20, 2)])));
-        assert!(!bond.admits(10, table(&[(20, 2)])));
-    }
 
     #[test]
     fn only_a_pipe_of_ours_in_our_directory_is_opened() {

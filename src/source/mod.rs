@@ -1,6 +1,7 @@
 //! The outside becomes observations: calls of the agent's hooks, lines of its log, its status files. What an
 //! observation means is the driver's business; here it is only read, checked and handed on, with bounds on everything.
 
+mod bond;
 pub mod hook_call;
 mod hook_line;
 mod hooks;

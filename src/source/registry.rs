@@ -12,6 +12,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::{mpsc, watch as channel};
 
 use super::Observation;
+use super::bond::{Bond, living};
 use super::tally::{Tally, count};
 use super::watch::Watch;
 use crate::pty::Process;
@@ -24,7 +25,8 @@ const GENERATIONS: usize = 64;
 pub(super) struct Registry {
     dir: PathBuf,
     child: i32,
-    /// What each process said last.
+    agent: Bond,
+    /// What the agent's process said last.
     said: HashMap<i32, Value>,
     tally: Arc<Tally>,
     sender: mpsc::Sender<Observation>,
@@ -37,7 +39,7 @@ impl Registry {
         tally: Arc<Tally>,
         sender: mpsc::Sender<Observation>,
     ) -> Self {
-        Self { dir, child, said: HashMap::new(), tally, sender }
+        Self { dir, child, agent: Bond::default(), said: HashMap::new(), tally, sender }
     }
 
     pub(super) async fn run(mut self, poll: channel::Receiver<bool>) {
@@ -48,6 +50,9 @@ impl Registry {
             self.said.retain(|pid, _| ours.contains(pid));
             for pid in ours {
                 let Some(value) = self.read(pid).await else { continue };
+                if !self.agent.admits(pid, living) {
+                    continue;
+                }
                 if self.said.get(&pid) == Some(&value) {
                     continue;
                 }

@@ -239,12 +239,29 @@ async fn status_files_of_our_processes_are_read_when_they_change() {
     fs::write(file(own), r#"{"pid":1,"status":"x"}"#).expect("written");
     fs::write(file(own), json!({"pid": own, "status": "busy"}).to_string()).expect("written");
     assert_eq!(scene.registry().await["status"], "busy");
+    // An agent that the agent runs itself is not the one that is asked about.
     let child = i32::try_from(below.id()).expect("a pid");
-    fs::write(file(child), r#"{"status":"waiting"}"#).expect("written");
-    assert_eq!(scene.registry().await["status"], "waiting");
-    fs::remove_file(file(own)).expect("removed");
-    fs::write(file(child), r#"{"status":"idle"}"#).expect("written");
+    fs::write(file(child), r#"{"status":"nested"}"#).expect("written");
+    fs::write(file(own), json!({"pid": own, "status": "idle again"}).to_string()).expect("written");
+    assert_eq!(scene.registry().await["status"], "idle again");
+    drop(below.stdin.take());
+    below.wait().expect("the end of cat");
+}
+
+#[tokio::test]
+async fn the_agent_may_be_below_the_child() {
+    let mut scene = Scene::new();
+    let own = rustix::process::getpid().as_raw_pid();
+    let mut below =
+        std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("cat");
+    let registry = scene.path("sessions");
+    fs::create_dir_all(&registry).expect("made");
+    scene.sources.watch_registry(registry.clone(), own);
+    let file = registry.join(format!("{}.json", below.id()));
+    fs::write(&file, r#"{"status":"idle"}"#).expect("written");
     assert_eq!(scene.registry().await["status"], "idle");
+    fs::write(&file, r#"{"status":"busy"}"#).expect("written");
+    assert_eq!(scene.registry().await["status"], "busy");
     drop(below.stdin.take());
     below.wait().expect("the end of cat");
 }

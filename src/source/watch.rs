@@ -1,17 +1,14 @@
 //! Waits until something changes in a directory, whether the directory is there yet or not. It says that it is worth
 //! looking again, never what has changed: who looks finds out, and two changes at once are one look.
 
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use rustix::io::Errno;
-use tokio::io::unix::AsyncFd;
-use tokio::sync::watch;
+use notify::event::{AccessKind, AccessMode, EventKind};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
-
-use crate::pty;
 
 /// How long a change may go unnoticed that the kernel does not report, for example on a network file system.
 const POLL: Duration = Duration::from_secs(5);
@@ -21,21 +18,27 @@ const AIMS: usize = 8;
 /// One directory under watch.
 pub struct Watch {
     /// None if the kernel has no watches left to give: then only polling is left.
-    inotify: Option<AsyncFd<OwnedFd>>,
-    /// The directories under watch, and the kernel's numbers for them.
-    aims: Vec<(PathBuf, i32)>,
+    watcher: Option<RecommendedWatcher>,
+    changed: Arc<Notify>,
+    /// The directories under watch.
+    aims: Vec<PathBuf>,
     /// Whether somebody wants to hear of unreported changes too.
     poll: watch::Receiver<bool>,
 }
 
 impl Watch {
     pub fn new(poll: watch::Receiver<bool>) -> Self {
-        let made = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(std::io::Error::from);
-        let inotify = made.and_then(pty::awaitable);
-        if let Err(error) = &inotify {
+        let changed = Arc::new(Notify::new());
+        let bell = Arc::clone(&changed);
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            if event.is_ok_and(|event| !only_read(event.kind)) {
+                bell.notify_one();
+            }
+        });
+        if let Err(error) = &watcher {
             tracing::warn!(%error, "files cannot be watched; coop looks at them every few seconds");
         }
-        Self { inotify: inotify.ok(), aims: Vec::new(), poll }
+        Self { watcher: watcher.ok(), changed, aims: Vec::new(), poll }
     }
 
     /// Watches this directory, or as long as it is not there the nearest one above it. To be called before each look.
@@ -45,70 +48,49 @@ impl Watch {
     pub fn aim(&mut self, dir: &Path) {
         // What is watched may be gone or replaced, and what was missing may have come before its parent was watched.
         for _ in 0..AIMS {
-            let mut aims = Vec::new();
-            if let Some((at, number)) = dir.ancestors().find_map(|at| Some((at, self.add(at, at == dir)?))) {
-                aims.push((at.to_owned(), number));
-                aims.extend(at.parent().and_then(|above| Some((above.to_owned(), self.add(above, false)?))));
-            }
+            let near = dir.ancestors().find(|at| self.add(at));
+            let above = near.and_then(Path::parent).filter(|above| self.add(above));
+            let aims: Vec<PathBuf> = near.into_iter().chain(above).map(Path::to_owned).collect();
             if aims == self.aims {
                 return;
             }
             let before = std::mem::replace(&mut self.aims, aims);
-            for (_, old) in before {
-                if let Some(inotify) = &self.inotify
-                    && !self.aims.iter().any(|(_, new)| *new == old)
-                {
+            for old in before.iter().filter(|old| !self.aims.contains(old)) {
+                if let Some(watcher) = &mut self.watcher {
                     // It is gone by itself if its directory is.
-                    let _ = inotify::remove_watch(inotify.get_ref(), old);
+                    drop(watcher.unwatch(old));
                 }
             }
         }
     }
 
-    fn add(&self, dir: &Path, whole: bool) -> Option<i32> {
-        let coming = WatchFlags::CREATE | WatchFlags::MOVED_TO;
-        let going = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::DELETE_SELF;
-        let written = if whole { WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE } else { WatchFlags::empty() };
+    fn add(&mut self, dir: &Path) -> bool {
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        // Two names can be one directory, which must not lose the flags that it has by its other name.
-        let flags = coming | going | written | WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
-        inotify::add_watch(self.inotify.as_ref()?.get_ref(), dir, flags).ok()
+        let watch =
+            |watcher: &mut RecommendedWatcher| watcher.watch(dir, RecursiveMode::NonRecursive).is_ok();
+        dir.is_dir() && self.watcher.as_mut().is_some_and(watch)
     }
 
     /// Waits until another look is worth it.
     pub async fn stirred(&mut self) {
-        let Self { inotify, aims, poll } = self;
-        let reported = async {
-            match inotify {
-                Some(inotify) => changes(inotify).await,
-                None => std::future::pending().await,
-            }
-        };
-        let blind = aims.is_empty();
+        let blind = self.aims.is_empty();
         tokio::select! {
-            () = reported => {}
-            () = polled(poll, blind) => {}
+            () = self.changed.notified() => {}
+            () = polled(&mut self.poll, blind) => {}
         }
     }
 }
 
-/// Waits for at least one change, and takes all that there are.
-async fn changes(inotify: &AsyncFd<OwnedFd>) {
-    let mut events = [0; 4096];
-    let mut any = false;
-    loop {
-        let Ok(mut ready) = inotify.readable().await else { return std::future::pending().await };
-        loop {
-            match rustix::io::read(ready.get_inner(), &mut events) {
-                Ok(count) if count > 0 => any = true,
-                Err(Errno::INTR) => {}
-                Ok(_) | Err(_) => break,
-            }
-        }
-        ready.clear_ready();
-        if any {
-            return;
-        }
+/// Looking at a file is no change of it, and we look ourselves.
+fn only_read(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
+        EventKind::Access(_) => true,
+        EventKind::Any
+        | EventKind::Create(_)
+        | EventKind::Modify(_)
+        | EventKind::Remove(_)
+        | EventKind::Other => false,
     }
 }
 

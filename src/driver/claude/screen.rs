@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::{dialogs, spoken};
-use crate::driver::agent::{ErrorCategory, Trouble};
+use super::{dialogs, spoken, trouble};
+use crate::driver::agent::Trouble;
 use crate::driver::layout;
 use crate::driver::sight::{Composer, Sight};
 use crate::term::Screen;
@@ -93,28 +93,5 @@ fn spinner(screen: &Screen, composer: usize) -> Option<&str> {
 fn retrying(spinner: &str) -> Option<Trouble> {
     let (before, _) = spinner.split_once("Retrying in ")?;
     let detail = before.trim_start_matches(SPINNER).trim().trim_end_matches('·').trim_end();
-    Some(Trouble { category: category(detail), detail: detail.to_owned() })
-}
-
-fn category(detail: &str) -> ErrorCategory {
-    let lower = detail.to_lowercase();
-    let status = lower
-        .split(|c: char| !c.is_ascii_digit())
-        .filter(|digits| digits.len() == 3)
-        .find_map(|digits| digits.parse::<u16>().ok().filter(|status| (400..600).contains(status)));
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    match status {
-        Some(429) => ErrorCategory::RateLimited,
-        Some(401 | 403) => ErrorCategory::Unauthorized,
-        Some(402) => ErrorCategory::OutOfCredits,
-        Some(500..) => ErrorCategory::ServerError,
-        Some(_) | None if says(&["rate limit"]) => ErrorCategory::RateLimited,
-        Some(_) | None if says(&["api key", "authenticat", "unauthorized"]) => ErrorCategory::Unauthorized,
-        Some(_) | None if says(&["credit"]) => ErrorCategory::OutOfCredits,
-        Some(_) | None if says(&["overloaded", "server error"]) => ErrorCategory::ServerError,
-        Some(_) | None if says(&["connect", "network", "offline", "timed out", "timeout"]) => {
-            ErrorCategory::NoInternet
-        }
-        Some(_) | None => ErrorCategory::Other,
-    }
+    Some(trouble::from_text(detail))
 }

@@ -71,9 +71,11 @@ pub(super) fn of(name: Option<&str>, status: Option<u64>, text: &str) -> Trouble
     Trouble { category, detail }
 }
 
-/// An error of which only the words are known.
+/// An error of which only the words are known; a number among them may be the status of the API's answer.
 pub(super) fn from_text(text: &str) -> Trouble {
-    of(None, None, text)
+    let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| digits.len() == 3);
+    let status = numbers.filter_map(|digits| digits.parse().ok()).find(|status| (400..600).contains(status));
+    of(None, status, text)
 }
 
 /// An error in a line or payload that carries its name and perhaps a status, in these fields.

@@ -31,8 +31,9 @@ async fn a_cleared_conversation_is_another_one() {
         .await;
     assert_ne!(after.transcript_path, before.transcript_path);
     assert_eq!(after.session_id, before.session_id, "coop's own stays");
-    world.wait_state("idle").await;
+    world.see_row("an empty composer", |row| row.trim_end() == "❯").await;
     still_answers(&mut world, "after").await;
+    assert!(world.state().await.transcript_path.is_some_and(|path| before.transcript_path != Some(path)));
 }
 
 #[tokio::test]
