@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::actor::{Actor, Effect, Input, Settings};
+use super::backend::Backend;
 use super::clock::Now;
 use super::command::{Command, Typing};
 use super::event::{EventSeq, RestartReason, ShutdownReason, What};
@@ -38,6 +39,7 @@ impl Stage {
     fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
             epoch_ms: 17,
+            backend: Backend::Native,
             recipe: Recipe {
                 program: "/bin/sh".into(),
                 args: vec![],
