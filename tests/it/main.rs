@@ -12,6 +12,7 @@
 )]
 
 mod attach;
+mod backends;
 mod flow;
 mod hook;
 mod hostile;

@@ -52,8 +52,13 @@ pub enum WriteError {
 }
 
 enum Order {
-    Write { bytes: Bytes, taken: oneshot::Sender<Result<usize, WriteError>> },
+    Write {
+        bytes: Bytes,
+        taken: oneshot::Sender<Result<usize, WriteError>>,
+    },
     Resize(WindowSize),
+    /// Something else was done to what runs there.
+    Look,
 }
 
 /// The near end of another program's terminal.
@@ -108,7 +113,10 @@ impl Foreign {
 
     /// Sends a signal to the foreground process group of that terminal.
     pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        signal_foreground_of(self.process, signal)
+        signal_foreground_of(self.process, signal)?;
+        // If too much waits for this, it will be looked at anyway.
+        drop(self.orders.try_send(Order::Look));
+        Ok(())
     }
 
     pub fn host(&self) -> &'static str {
@@ -165,6 +173,11 @@ struct Keeper {
 /// Nobody listens, or nothing is left to look at.
 struct Over;
 
+/// When something is to be seen of what has just been done.
+fn soon() -> VecDeque<Instant> {
+    ECHOES.iter().map(|echo| Instant::now() + *echo).collect()
+}
+
 impl Keeper {
     async fn run(mut self) {
         // The first look was when it was found.
@@ -180,7 +193,7 @@ impl Keeper {
                 None => Err(Over),
                 Some(Order::Write { bytes, taken }) => {
                     let written = self.mux.write(&bytes).await;
-                    *looks = ECHOES.iter().map(|echo| Instant::now() + *echo).collect();
+                    *looks = soon();
                     let host = self.mux.name();
                     let gone = matches!(written, Err(Trouble::Gone(_)));
                     drop(taken.send(written.map_err(|trouble| match trouble {
@@ -192,6 +205,10 @@ impl Keeper {
                     })));
                     // A look tells how it ended, if anybody knows.
                     if gone { self.look().await } else { Ok(()) }
+                }
+                Some(Order::Look) => {
+                    *looks = soon();
+                    Ok(())
                 }
                 Some(Order::Resize(size)) => {
                     let asked = self.mux.resize(size).await.map_err(|trouble| trouble.to_string());

@@ -223,6 +223,7 @@ fn row(cells: &[u8]) -> String {
 struct Facts {
     size: WindowSize,
     cursor: Cursor,
+    /// screen tells the keypad's mode, which programs switch together with that of the cursor keys.
     application_cursor: bool,
     title: String,
 }
