@@ -81,7 +81,9 @@ pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Resu
     config.tell_child(doors.private.path(), doors.tcp_address());
     let occupant = match config.attach.take() {
         None => Occupant::Child(reaper),
-        Some(attach) => Occupant::Foreign(find(attach, &mut config.settings, &doors.state_dir).await?),
+        Some(attach) => {
+            Occupant::Foreign(Box::new(find(attach, &mut config.settings, &doors.state_dir).await?))
+        }
     };
     let hearing = hearing(&mut config, &doors.state_dir)?;
     let (session, shell) = {

@@ -56,7 +56,7 @@ pub enum Occupant {
     /// A child that is still to be started.
     Child(Reaper),
     /// What runs in another program's terminal.
-    Foreign(Found),
+    Foreign(Box<Found>),
 }
 
 /// The size of a session at somebody else's terminal.

@@ -39,7 +39,7 @@ impl Picture {
             let title = self.title.chars().filter(|c| !c.is_control()).take(TITLE_LIMIT);
             push(&mut out, format_args!("\x1b]2;{}\x1b\\", title.collect::<String>()));
         }
-        if before.map_or(false, |before| before.alternate) != self.alternate {
+        if before.is_some_and(|before| before.alternate) != self.alternate {
             switch(&mut out, "1049", self.alternate);
         }
         // Line drawing is asked for by shifting out and in. No row may run over into the next.

@@ -10,7 +10,7 @@ use tokio::time::{interval, timeout};
 use super::super::child::Exit;
 use super::super::master::WindowSize;
 use super::super::process::{Identity, Process, Processes};
-use super::call::{Program, Trouble};
+use super::call::{Program, Said, Trouble};
 use super::picture::{Cursor, Picture};
 use super::{Address, AttachError, Host};
 
@@ -67,7 +67,7 @@ impl Screen {
                 return Err(AttachError::Ambiguous { name: name.to_owned(), ids });
             }
         };
-        let number = program.call(&["-S", &id, "-Q", "number"]).await.and_then(|said| said.checked());
+        let number = program.call(&["-S", &id, "-Q", "number"]).await.and_then(Said::checked);
         let number = number.map_err(failed)?.text();
         let window = number.split(' ').next().and_then(|number| number.parse().ok());
         let window = window.ok_or_else(|| refused("it shows no window"))?;

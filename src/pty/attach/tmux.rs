@@ -64,7 +64,7 @@ impl Tmux {
         let text = ["-u", "capture-pane", "-p", "-e", "-N", "-t", pane, ";"];
         let facts = ["display-message", "-p", "-t", pane, FACTS];
         let said = self.program.call(&[&text[..], &facts[..]].concat()).await?;
-        let text = self.present(said)?.text();
+        let text = present(said)?.text();
         let (rows, facts) = text.trim_end_matches('\n').rsplit_once('\n').unwrap_or(("", &text));
         let facts = Facts::read(facts).ok_or_else(|| Trouble::Refused(format!("it said {facts:?}")))?;
         if facts.pid != self.pid {
@@ -74,16 +74,6 @@ impl Tmux {
             Some(exit) => Err(Trouble::Gone(exit)),
             None => Ok(Picture { rows: rows.split('\n').map(str::to_owned).collect(), ..facts.picture }),
         }
-    }
-
-    /// Tells a pane that is not there any more from a call that failed for another reason.
-    fn present(&self, said: Said) -> Result<Said, Trouble> {
-        let nobody =
-            ["can't find pane", "no server running", "error connecting to", "server exited", "lost server"];
-        if !said.succeeded && nobody.iter().any(|words| said.stderr.contains(words)) {
-            return Err(Trouble::Gone(Exit::Unknown));
-        }
-        said.checked()
     }
 
     /// A whole paste is left to tmux, which alone knows whether the program asked for pastes.
@@ -116,7 +106,7 @@ impl Tmux {
         let same = format!("#{{&&:#{{==:#{{pane_pid}},{}}},#{{==:#{{pane_dead}},0}}}}", self.pid);
         let condition = ["if-shell", "-F", "-t", &self.pane, &same, then, "display-message -p gone"];
         let said = self.program.call_with(&[first, &condition[..]].concat(), stdin).await?;
-        let said = self.present(said)?;
+        let said = present(said)?;
         if said.stdout.starts_with(b"gone") { Err(Trouble::Gone(Exit::Unknown)) } else { Ok(()) }
     }
 
@@ -147,6 +137,16 @@ impl Tmux {
             tracing::warn!(%error, "the size of the tmux window stays as it is");
         }
     }
+}
+
+/// Tells a pane that is not there any more from a call that failed for another reason.
+fn present(said: Said) -> Result<Said, Trouble> {
+    let nobody =
+        ["can't find pane", "no server running", "error connecting to", "server exited", "lost server"];
+    if !said.succeeded && nobody.iter().any(|words| said.stderr.contains(words)) {
+        return Err(Trouble::Gone(Exit::Unknown));
+    }
+    said.checked()
 }
 
 /// The text of a paste that is here from its beginning to its end.

@@ -53,13 +53,7 @@ enum Phase {
 }
 
 impl NudgeErrand {
-    pub fn new(
-        now: Instant,
-        text: String,
-        before: Option<String>,
-        stop_first: bool,
-        retry_after: Duration,
-    ) -> Self {
+    pub fn new(now: Instant, text: String, before: Option<String>, stop_first: bool, retry_after: Duration) -> Self {
         let phase = Phase::Checking;
         Self { text, before, stop_first, retry_after, started: now, phase, witnessed: false }
     }
@@ -128,9 +122,7 @@ impl NudgeErrand {
     }
 
     fn clear(&mut self, scene: &Scene, presses: u32, last: Instant) -> Step {
-        if scene.sight.composer.as_ref().is_some_and(|composer| composer.draft.is_empty())
-            || refusal(scene).is_some()
-        {
+        if scene.sight.composer.as_ref().is_some_and(|composer| composer.draft.is_empty()) || refusal(scene).is_some() {
             self.phase = Phase::Checking;
             return self.check(scene);
         }
@@ -149,8 +141,7 @@ impl NudgeErrand {
             return Step::Done(End::Refused(refusal));
         }
         let deadline = at + echo_deadline(self.text.len());
-        let seen =
-            scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        let seen = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
         if seen && scene.written {
             self.phase = Phase::Entered { at: scene.now, again: false };
             return Step::Submit(Bytes::from_static(b"\r"));
@@ -163,8 +154,7 @@ impl NudgeErrand {
     }
 
     fn confirm(&mut self, scene: &Scene, at: Instant, again: bool) -> Step {
-        let holds =
-            scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        let holds = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
         let turned = matches!(scene.verdict.situation, Situation::Working { .. } | Situation::Prompt(_));
         if self.witnessed || (turned && scene.written && !holds) {
             return Step::Done(End::Accepted);
@@ -183,8 +173,7 @@ impl NudgeErrand {
 
     /// What can be said of a message that nobody has witnessed so far.
     pub fn unwitnessed(&self, scene: &Scene) -> End {
-        let holds =
-            scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        let holds = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
         if holds { End::Unconfirmed } else { End::Submitted }
     }
 }

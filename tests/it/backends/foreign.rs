@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::support::coop::{Coop, SHELL, Setup};
+use crate::support::session::rows;
 use crate::support::{soon, until};
 
 /// Where tmux, or screen, keeps its sockets.
@@ -31,9 +32,13 @@ impl Foreign {
     }
 
     pub fn new_session(&self, name: &str) {
-        let session = ["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-s", name];
-        let made = self.call("tmux", &[&session[..], &SHELL].concat());
+        let made = self.try_session(name);
         assert!(made.status.success(), "{made:?} (is everything installed? run `make test`)");
+    }
+
+    pub fn try_session(&self, name: &str) -> Output {
+        let session = ["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-s", name];
+        self.call("tmux", &[&session[..], &SHELL].concat())
     }
 
     /// A screen session, a quiet shell in it.
@@ -98,10 +103,20 @@ impl Drop for Foreign {
         for id in self.screens() {
             let server = id.split('.').next().and_then(|pid| Pid::from_raw(pid.parse().ok()?));
             if let Some(server) = server {
-                drop(kill_process(server, Signal::TERM));
+                // It may have gone by itself.
+                let _ = kill_process(server, Signal::TERM);
             }
         }
     }
+}
+
+/// Waits until the shell asks for the next command: what is typed while an interrupt is under way is thrown away with it.
+pub async fn see_prompt(client: &mut Client) {
+    until("a prompt", async || {
+        let rows = rows(client).await;
+        (rows.iter().rfind(|row| !row.is_empty())? == "$").then_some(())
+    })
+    .await;
 }
 
 pub async fn press(client: &mut Client, keys: &[&str]) {

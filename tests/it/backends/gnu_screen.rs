@@ -3,7 +3,7 @@
 use coop_client::v1;
 use serde_json::json;
 
-use super::foreign::{Foreign, press, send_signal, shut_down};
+use super::foreign::{Foreign, press, see_prompt, send_signal, shut_down};
 use crate::support::session::{child_pid, exited, lives, pid_in, refusal, rows, see, status, type_line};
 use crate::support::{soon, until};
 
@@ -41,6 +41,7 @@ async fn keys_and_signals_reach_what_runs_in_the_foreground() {
     until("the keys", async || rows(&mut client).await.iter().any(|row| row.ends_with("Ax")).then_some(()))
         .await;
     press(&mut client, &["C-c"]).await;
+    see_prompt(&mut client).await;
     type_line(&mut client, "echo out-$((1 + 1))").await;
     see(&mut client, "out-2").await;
 
