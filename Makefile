@@ -29,6 +29,12 @@ test: setup-test test-rust test-generated $(if $(wildcard clients/web/package.js
 test-rust:
 	cargo test --workspace --all-features --locked
 
+# The real agents, against a model that the test plays.
+.PHONY: test-agents
+test-agents:
+	tools/setup agents
+	cargo test --locked --test agents
+
 .PHONY: test-generated
 test-generated:
 	tools/generate --check

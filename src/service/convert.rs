@@ -351,7 +351,8 @@ pub fn reply(request: v1::RespondRequest) -> Result<Reply, Error> {
             .ok_or_else(|| Error::bad_request(format!("option {number}: options are counted from 1")))
     };
     let answers = request.answers.into_iter().map(|answer| {
-        let options = answer.option.into_iter().chain(answer.options).map(option).collect::<Result<_, _>>()?;
+        let options =
+            answer.option.into_iter().chain(answer.options).map(option).collect::<Result<_, _>>()?;
         Ok(QuestionAnswer { options, text: answer.text })
     });
     let answer = Answer {

@@ -40,7 +40,10 @@ pub enum What {
     Prompt(Arc<Prompt>),
     Nudge(NudgeEvent),
     Respond(RespondEvent),
-    Exit { exit: Exit, generation: Generation },
+    Exit {
+        exit: Exit,
+        generation: Generation,
+    },
     Restart(Restart),
     Resize(Size),
     Shutdown(ShutdownReason),

@@ -86,13 +86,17 @@ impl Refusal {
     /// What the caller is told.
     pub fn error(self) -> Error {
         match self {
-            Self::AgentBusy => Error::new(Code::AgentBusy, "the agent cannot take a message now; wait until it is idle"),
-            Self::DialogOpen => {
-                Error::new(Code::AgentBusy, "the agent is at a dialog; answer it first, a message would answer it by accident")
+            Self::AgentBusy => {
+                Error::new(Code::AgentBusy, "the agent cannot take a message now; wait until it is idle")
             }
-            Self::DraftInComposer => {
-                Error::new(Code::AgentBusy, "somebody's draft stands in the agent's composer; it is not typed over")
-            }
+            Self::DialogOpen => Error::new(
+                Code::AgentBusy,
+                "the agent is at a dialog; answer it first, a message would answer it by accident",
+            ),
+            Self::DraftInComposer => Error::new(
+                Code::AgentBusy,
+                "somebody's draft stands in the agent's composer; it is not typed over",
+            ),
             Self::NoPrompt => Error::new(Code::NoPrompt, "the agent is at no prompt"),
         }
     }
@@ -187,9 +191,18 @@ impl Channel {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Responded {
-    Given { kind: PromptKind, outcome: RespondOutcome, via: Channel, after: AgentState, seq: EventSeq },
+    Given {
+        kind: PromptKind,
+        outcome: RespondOutcome,
+        via: Channel,
+        after: AgentState,
+        seq: EventSeq,
+    },
     /// No prompt stands.
-    NoPrompt { state: AgentState, seq: EventSeq },
+    NoPrompt {
+        state: AgentState,
+        seq: EventSeq,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

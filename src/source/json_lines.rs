@@ -154,7 +154,7 @@ mod tests {
         let mut lines = JsonLines::new(10);
         assert_eq!(lines.push(b"{\"a\":\"01234567890\"}\n{\"a\":1}\n"), [json!({"a": 1})]);
         for _ in 0..100 {
-            assert_eq!(lines.push(b"0123456789"), [json!(0); 0]);
+            assert!(lines.push(b"0123456789").is_empty());
             assert!(lines.partial.len() <= 10);
         }
         assert_eq!(lines.push(b"\n2\n"), [json!(2)]);

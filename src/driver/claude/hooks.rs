@@ -19,8 +19,8 @@
 //!
 //! After a rejection or an interrupt no hook comes at all; other sources tell.
 //!
-//! A subagent's hooks carry an `agent_id`. It may go on long after the turn that started it, so it says nothing of the
-//! turn; but a dialog that it opens is a dialog.
+//! A subagent's hooks carry an `agent_id`. It was seen to go on after the `Stop` of the turn that started it, so it says
+//! nothing of the turn; but a dialog that it opens is a dialog.
 //!
 //! `PreToolUse` of a tool that always asks is no announcement, because `PermissionRequest` follows it, and one source
 //! that announces the same thing twice means two dialogs. Versions before 2.0.45 have no `PermissionRequest`. For

@@ -37,7 +37,7 @@ pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
 
 fn equipped(order: &Order, command: &mut Command) -> Result<Outfit, String> {
     let path = order.dir.join("settings.json");
-    let settings = settings::layered(order, command.last("settings"))?;
+    let settings = settings::layered(order, command)?;
     let mut files = vec![(path.clone(), settings.to_string())];
     let settings_flag = [OsString::from("--settings"), path.into_os_string()];
     let mut flags: Vec<OsString> = Vec::new();

@@ -34,7 +34,7 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
     if aside.iter().any(|flag| line[flag] == true) {
         return Vec::new();
     }
-    let content = &line["message"]["content"];
+    let content = content(line);
     let mut findings = Vec::new();
     let told = match (line["type"].as_str(), line["subtype"].as_str()) {
         (Some("user"), _) => user(line, content),
@@ -82,9 +82,14 @@ fn user(line: &Value, content: &Value) -> Option<(&'static str, Claim, String)> 
     Some(("log:user", Claim::TurnStarted { text: Some(text.clone()) }, text))
 }
 
+/// What a line's message consists of.
+pub(super) fn content(line: &Value) -> &Value {
+    line.pointer("/message/content").unwrap_or(&Value::Null)
+}
+
 /// Claude wrote this line itself; no model said it.
 pub(super) fn synthetic(line: &Value) -> bool {
-    line["message"]["model"] == "<synthetic>"
+    line.pointer("/message/model").is_some_and(|model| model == "<synthetic>")
 }
 
 /// The text of a message, whose content is a text or a list of blocks.

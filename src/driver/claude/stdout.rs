@@ -36,7 +36,7 @@ fn init(line: &Value) -> Vec<Finding> {
 }
 
 fn assistant(line: &Value) -> Vec<Finding> {
-    let content = &line["message"]["content"];
+    let content = log::content(line);
     let mut findings: Vec<_> = log::tools(content).map(Finding::Fact).collect();
     // The text of an error is in the result that follows, too, and is not Claude's.
     let said = if log::synthetic(line) { None } else { log::text(content) };

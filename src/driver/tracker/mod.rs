@@ -147,6 +147,14 @@ impl Tracker {
             return None;
         }
         let state = claimed_state(&claim);
+        let before = self.votes.get(&tier).map(|vote| (vote.state, vote.cause));
+        if tier == Tier::Terminal && before == Some((state, cause)) {
+            // One more frame of the same spinner says only that it still turns.
+            if state == AgentState::Working {
+                self.standing.still_running(at);
+            }
+            return None;
+        }
         self.votes.insert(tier, Vote { tier, state, at, cause, seen });
         // A status file always knows better; another source takes back only what it said itself.
         self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
@@ -326,7 +334,7 @@ impl Tracker {
         if self.idle_looks.last.is_none_or(|last| now.duration_since(last) >= LOOK_APART) {
             self.idle_looks = IdleLooks { count: self.idle_looks.count + 1, last: Some(now) };
         }
-        let settled = now.duration_since(self.standing.word().at) >= SETTLED;
+        let settled = now.duration_since(self.standing.last_sign()) >= SETTLED;
         if self.idle_looks.count >= LOOKS && settled {
             self.vote(now, AgentState::Idle, "screen:composer", "the composer, and no running turn");
             self.standing.stand(screen_word(Turn::Over(End::Well), "screen:composer", now));

@@ -6,6 +6,7 @@
 //! | how the turn ended badly, since it began | stands, whatever ended it first |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
+//! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
 //! | a source of the same or a better rank | stands |
 //! | a worse rank, towards more activity | stands |
 //! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
@@ -17,6 +18,8 @@ use crate::driver::evidence::Claim;
 
 /// How far a title or a status file may trail behind a hook about the same thing.
 pub(super) const LAG: Duration = Duration::from_millis(300);
+/// How long an agent may take to be done after its last hook. What is typed meanwhile, it takes for part of the turn.
+const DONE: Duration = Duration::from_millis(300);
 /// How long a lesser source must hold against a better one.
 const HOLD: Duration = Duration::from_secs(1);
 
@@ -100,13 +103,15 @@ pub(super) struct Standing {
     word: Word,
     /// When the newest turn began.
     began: Instant,
+    /// When a running turn was last seen to go on.
+    alive: Instant,
     pending: Vec<Pending>,
 }
 
 impl Standing {
     pub(super) fn new(now: Instant) -> Self {
         let word = Word { turn: Turn::Unknown, tier: Tier::Process, cause: "launch", at: now };
-        Self { word, began: now, pending: Vec::new() }
+        Self { word, began: now, alive: now, pending: Vec::new() }
     }
 
     pub(super) fn word(&self) -> &Word {
@@ -130,9 +135,29 @@ impl Standing {
         {
             return;
         }
+        if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
+            // Two sources that agree are believed at once, and the hook knows best how it ended.
+            let ending = |pending: &Pending| matches!(pending.word.turn, Turn::Over(_));
+            if let Some(agreed) = self.pending.iter().position(ending) {
+                let other = self.pending.remove(agreed).word;
+                let (best, rest) = if word.tier == Tier::Hooks { (word, other) } else { (other, word) };
+                return self.stand(Word { at: best.at.max(rest.at), ..best });
+            }
+            if word.tier == Tier::Hooks {
+                return self.pending.push(Pending { word, due: now + DONE });
+            }
+        }
         let contradicts = word.turn.contradicts(&self.word.turn);
         let (rank, standing) = (word.tier.rank(), self.word.tier.rank());
         let trails = matches!(word.tier, Tier::Terminal | Tier::Registry) && word.tier != self.word.tier;
+        let ending =
+            self.pending.iter().find(|pending| pending.word.tier == Tier::Hooks).map(|end| end.word.at);
+        if let (Some(ended), Turn::Running { .. }) = (ending, &word.turn)
+            && trails
+            && word.at.saturating_duration_since(ended) < LAG
+        {
+            return self.pending.push(Pending { word, due: ended + LAG });
+        }
         if contradicts && trails && standing == 1 && word.at.duration_since(self.word.at) < LAG {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
@@ -141,6 +166,16 @@ impl Standing {
         } else {
             self.pending.push(Pending { word, due: now + HOLD });
         }
+    }
+
+    /// A running turn was seen to go on.
+    pub(super) fn still_running(&mut self, at: Instant) {
+        self.alive = self.alive.max(at);
+    }
+
+    /// When the standing word was last said, or seen to be true.
+    pub(super) fn last_sign(&self) -> Instant {
+        self.word.at.max(self.alive)
     }
 
     /// Lets it stand without a question: coop itself knows it.

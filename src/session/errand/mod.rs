@@ -61,7 +61,10 @@ pub enum End {
     /// The message may or may not have been taken.
     Unconfirmed,
     Refused(Refusal),
-    Answered { outcome: RespondOutcome, via: Channel },
+    Answered {
+        outcome: RespondOutcome,
+        via: Channel,
+    },
     Interrupted,
     /// There is nothing to interrupt.
     NothingToStop,

@@ -46,14 +46,34 @@ pub struct NudgeErrand {
 #[derive(Debug)]
 enum Phase {
     Checking,
-    Stopping { since: Instant },
-    Clearing { presses: u32, last: Instant },
-    Pasted { at: Instant },
-    Entered { at: Instant, again: bool },
+    Stopping {
+        since: Instant,
+    },
+    Clearing {
+        presses: u32,
+        last: Instant,
+    },
+    Pasted {
+        at: Instant,
+    },
+    /// It stands in the composer, which takes an Enter only a moment later.
+    Shown {
+        at: Instant,
+    },
+    Entered {
+        at: Instant,
+        again: bool,
+    },
 }
 
 impl NudgeErrand {
-    pub fn new(now: Instant, text: String, before: Option<String>, stop_first: bool, retry_after: Duration) -> Self {
+    pub fn new(
+        now: Instant,
+        text: String,
+        before: Option<String>,
+        stop_first: bool,
+        retry_after: Duration,
+    ) -> Self {
         let phase = Phase::Checking;
         Self { text, before, stop_first, retry_after, started: now, phase, witnessed: false }
     }
@@ -74,7 +94,8 @@ impl NudgeErrand {
             Phase::Checking => self.check(scene),
             Phase::Stopping { since } => self.stopping(scene, since),
             Phase::Clearing { presses, last } => self.clear(scene, presses, last),
-            Phase::Pasted { at } => self.enter(scene, at),
+            Phase::Pasted { at } => self.await_echo(scene, at),
+            Phase::Shown { at } => self.enter(scene, at),
             Phase::Entered { at, again } => self.confirm(scene, at, again),
         }
     }
@@ -122,7 +143,9 @@ impl NudgeErrand {
     }
 
     fn clear(&mut self, scene: &Scene, presses: u32, last: Instant) -> Step {
-        if scene.sight.composer.as_ref().is_some_and(|composer| composer.draft.is_empty()) || refusal(scene).is_some() {
+        if scene.sight.composer.as_ref().is_some_and(|composer| composer.draft.is_empty())
+            || refusal(scene).is_some()
+        {
             self.phase = Phase::Checking;
             return self.check(scene);
         }
@@ -136,16 +159,25 @@ impl NudgeErrand {
         Step::Type(Bytes::from_static(scene.driver.clear()))
     }
 
-    fn enter(&mut self, scene: &Scene, at: Instant) -> Step {
+    fn await_echo(&mut self, scene: &Scene, at: Instant) -> Step {
         if let Some(refusal) = refusal(scene) {
             return Step::Done(End::Refused(refusal));
         }
-        let deadline = at + echo_deadline(self.text.len());
-        let seen = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
-        if seen && scene.written {
-            self.phase = Phase::Entered { at: scene.now, again: false };
-            return Step::Submit(Bytes::from_static(b"\r"));
+        if self.in_composer(scene) && scene.written {
+            self.phase = Phase::Shown { at: scene.now };
+            return self.enter(scene, scene.now);
         }
+        // What an interrupt gives back can come into the composer just before the paste does. All of it is ours then.
+        let both = self.before.as_ref().map(|before| format!("{before}{}", self.text));
+        let holds = |text: &String| {
+            scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, text))
+        };
+        if both.as_ref().is_some_and(holds) {
+            self.before = None;
+            self.phase = Phase::Clearing { presses: 1, last: scene.now };
+            return Step::Type(Bytes::from_static(scene.driver.clear()));
+        }
+        let deadline = at + echo_deadline(self.text.len());
         if scene.now >= deadline {
             let message = "the agent did not show the message in its composer; it was not submitted";
             return Step::Done(End::Failed(Error::new(Code::Timeout, message)));
@@ -153,8 +185,28 @@ impl NudgeErrand {
         Step::Wait(deadline)
     }
 
+    fn enter(&mut self, scene: &Scene, shown: Instant) -> Step {
+        if let Some(refusal) = refusal(scene) {
+            return Step::Done(End::Refused(refusal));
+        }
+        if !self.in_composer(scene) {
+            self.phase = Phase::Pasted { at: shown };
+            return self.await_echo(scene, shown);
+        }
+        let settled = shown + scene.driver.settle();
+        if scene.now < settled {
+            return Step::Wait(settled);
+        }
+        self.phase = Phase::Entered { at: scene.now, again: false };
+        Step::Submit(Bytes::from_static(b"\r"))
+    }
+
+    fn in_composer(&self, scene: &Scene) -> bool {
+        scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text))
+    }
+
     fn confirm(&mut self, scene: &Scene, at: Instant, again: bool) -> Step {
-        let holds = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
+        let holds = self.in_composer(scene);
         let turned = matches!(scene.verdict.situation, Situation::Working { .. } | Situation::Prompt(_));
         if self.witnessed || (turned && scene.written && !holds) {
             return Step::Done(End::Accepted);
@@ -173,8 +225,7 @@ impl NudgeErrand {
 
     /// What can be said of a message that nobody has witnessed so far.
     pub fn unwitnessed(&self, scene: &Scene) -> End {
-        let holds = scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, &self.text));
-        if holds { End::Unconfirmed } else { End::Submitted }
+        if self.in_composer(scene) { End::Unconfirmed } else { End::Submitted }
     }
 }
 

@@ -17,9 +17,7 @@ use crate::session::clock::Now;
 use crate::session::errand::{End, Errand, Interrupt, NudgeErrand, RespondErrand, Scene, Step, nudgeable};
 use crate::session::event::{EventSeq, NudgeEvent, RespondEvent, What};
 use crate::session::outbox::Answer;
-use crate::session::talk::{
-    Interrupted, Message, Mode, NudgeOutcome, Nudged, QUEUE_LIMIT, Reply, Responded,
-};
+use crate::session::talk::{Interrupted, Message, Mode, NudgeOutcome, Nudged, QUEUE_LIMIT, Reply, Responded};
 use crate::session::typist::Write;
 
 /// How many steps an errand may take without anything happening in between; it never takes as many.
@@ -346,7 +344,8 @@ impl Mind {
         let event = NudgeEvent { id: job.id.clone(), outcome, failure: None };
         let seq = hands.board.log(now, What::Nudge(event));
         if job.message.confirm.is_zero() {
-            let reply = Nudged { id: job.id.clone(), before: running.before, after: running.before, outcome, seq };
+            let reply =
+                Nudged { id: job.id.clone(), before: running.before, after: running.before, outcome, seq };
             tell(&mut self.desk.keys, job, &reply, hands);
         } else {
             running.confirm_at = Some(now.steady + job.message.confirm);

@@ -6,6 +6,9 @@
 mod desk;
 mod keys;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::command::Command;
 use super::object;
 use crate::driver::claude::ask::ASKING_TOOLS;
 use crate::driver::claude::hooks::TOOL_ASKS;
@@ -38,9 +39,9 @@ const EVENTS: [(&str, Version, u64); 12] = [
 /// What an unknown version is taken for.
 const OLDEST: Version = Version(2, 0, 0);
 
-/// All layers as one; `given` is the value of the command's own flag.
-pub(super) fn layered(order: &Order, given: Option<&str>) -> Result<Value, String> {
-    let mut settings = match given {
+/// All layers as one.
+pub(super) fn layered(order: &Order, command: &Command) -> Result<Value, String> {
+    let mut settings = match command.last("settings") {
         Some(given) => base(order, given)?,
         None => Map::new(),
     };
@@ -53,7 +54,7 @@ pub(super) fn layered(order: &Order, given: Option<&str>) -> Result<Value, Strin
     let Some(hooks) = hooks.as_object_mut() else {
         return Err("`hooks` in the settings is no JSON object".to_owned());
     };
-    for (event, mut entries) in own_hooks(order)? {
+    for (event, mut entries) in own_hooks(order, command.has("print"))? {
         match hooks.entry(&event).or_insert_with(|| json!([])) {
             Value::Array(list) => list.append(&mut entries),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
@@ -88,8 +89,9 @@ fn lay_over(settings: &mut Map<String, Value>, layer: &Map<String, Value>, join_
     }
 }
 
-/// coop's own hooks, by event.
-fn own_hooks(order: &Order) -> Result<Vec<(String, Vec<Value>)>, String> {
+/// coop's own hooks, by event. A Claude that only prints has no dialogs: it refuses what would need one. There, a hook
+/// that waits for an answer would hold up a turn that nobody knows to be waiting.
+fn own_hooks(order: &Order, prints: bool) -> Result<Vec<(String, Vec<Value>)>, String> {
     let Some(program) = order.hook.to_str() else {
         return Err(format!("the path {} cannot be written into settings", order.hook.display()));
     };
@@ -99,8 +101,11 @@ fn own_hooks(order: &Order) -> Result<Vec<(String, Vec<Value>)>, String> {
     let known = |event: &str| EVENTS.iter().any(|(name, since, _)| *name == event && *since <= version);
     let mut hooks = Vec::new();
     for (event, _, seconds) in EVENTS.iter().filter(|(event, ..)| known(event)) {
+        if prints && *event == "PermissionRequest" {
+            continue;
+        }
         let mut entries = vec![json!({ "hooks": call(event, *seconds) })];
-        if *event == "PreToolUse" && !known("PermissionRequest") {
+        if *event == "PreToolUse" && !known("PermissionRequest") && !prints {
             entries.push(json!({ "matcher": ASKING_TOOLS.join("|"), "hooks": call(TOOL_ASKS, TELLS) }));
         }
         hooks.push(((*event).to_owned(), entries));

@@ -242,6 +242,15 @@ fn where_no_permission_hook_exists_asking_tools_are_announced_before_they_are_us
 }
 
 #[test]
+fn nothing_waits_for_an_answer_where_there_are_no_dialogs() {
+    for version in [LATEST, None] {
+        let hooks = Bench { version, ..Bench::new(&["-p", "do it"]) }.written()["hooks"].clone();
+        assert_eq!(hooks["PermissionRequest"], Value::Null);
+        assert_eq!(hooks["PreToolUse"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn servers_of_the_orchestrator_have_a_file_of_their_own() {
     let bench = Bench { mcp: Some(json!({"db": {"command": "x"}})), ..Bench::new(&[]) };
     let outfit = bench.outfit().unwrap();

@@ -1,0 +1,95 @@
+//! The agent as coop's clients see it: states, prompts, messages and answers.
+
+use coop_client::v1;
+use tonic::Status;
+
+use super::{DEADLINE, World, soon, until};
+
+impl World {
+    pub async fn state(&mut self) -> v1::GetAgentStateResponse {
+        let request = v1::GetAgentStateRequest {};
+        soon("a state", self.run.client.get_agent_state(request)).await.expect("a state").into_inner()
+    }
+
+    /// Waits until the agent is in this state, now or later.
+    pub async fn wait_state(&mut self, state: &str) -> v1::GetAgentStateResponse {
+        self.wait_state_after(0, state).await
+    }
+
+    /// Waits for a state that began after this event.
+    pub async fn wait_state_after(&mut self, seq: u64, state: &str) -> v1::GetAgentStateResponse {
+        let request = v1::WaitForStateRequest {
+            state: vec![state.to_owned()],
+            timeout_ms: Some(i32::try_from(DEADLINE.as_millis()).expect("it is short")),
+            after_seq: (seq > 0).then_some(seq),
+            ..Default::default()
+        };
+        let answer = self.run.client.wait_for_state(request).await.expect("a state").into_inner();
+        assert!(answer.matched, "waited {DEADLINE:?} in vain for {state}; it is {}", answer.state);
+        answer.agent.expect("a match has a state")
+    }
+
+    /// Waits until the agent stands at a dialog that takes keys.
+    pub async fn wait_prompt(&mut self) -> v1::PromptContext {
+        until("a prompt that takes keys", async || {
+            let state = self.state().await;
+            state.prompt.filter(|prompt| state.state == "prompt" && prompt.ready)
+        })
+        .await
+    }
+
+    pub async fn nudge(&mut self, message: &str) -> Result<v1::NudgeResponse, Status> {
+        self.nudge_with(v1::NudgeRequest { message: message.to_owned(), ..Default::default() }).await
+    }
+
+    pub async fn nudge_with(&mut self, request: v1::NudgeRequest) -> Result<v1::NudgeResponse, Status> {
+        soon("a nudge", self.run.client.nudge(request)).await.map(tonic::Response::into_inner)
+    }
+
+    pub async fn respond(&mut self, request: v1::RespondRequest) -> Result<v1::RespondResponse, Status> {
+        soon("an answer", self.run.client.respond(request)).await.map(tonic::Response::into_inner)
+    }
+
+    /// Answers with the option of this number, counted from 1.
+    pub async fn choose(&mut self, option: i32) -> Result<v1::RespondResponse, Status> {
+        self.respond(v1::RespondRequest { option: Some(option), ..Default::default() }).await
+    }
+
+    /// Says yes to the prompt that stands.
+    pub async fn accept(&mut self) -> v1::RespondResponse {
+        let yes = v1::RespondRequest { accept: Some(true), ..Default::default() };
+        self.respond(yes).await.expect("a yes is taken")
+    }
+
+    /// Waits until this file is in the workspace.
+    pub async fn wait_file(&self, name: &str) {
+        let path = self.workspace().join(name);
+        until(&format!("the file {name}"), async || path.exists().then_some(())).await;
+    }
+
+    pub async fn interrupt(&mut self) -> Result<v1::InterruptResponse, Status> {
+        soon("an interrupt", self.run.client.interrupt(v1::InterruptRequest {}))
+            .await
+            .map(tonic::Response::into_inner)
+    }
+
+    /// Every event so far, in order.
+    pub fn events(&self) -> Vec<v1::Event> {
+        self.run.events.lock().expect("nobody panics with it").clone()
+    }
+
+    /// The states the agent went through so far, in order.
+    pub fn states(&self) -> Vec<String> {
+        let events = self.events();
+        let states = events.iter().filter_map(|event| match &event.payload {
+            Some(v1::event::Payload::State(state)) => Some(state.next.clone()),
+            _ => None,
+        });
+        states.collect()
+    }
+}
+
+/// The code that a call was refused with.
+pub fn refusal(status: &Status) -> String {
+    coop_client::reason(status).map(|reason| reason.code).unwrap_or_else(|| panic!("no reason in {status:?}"))
+}
