@@ -24,7 +24,7 @@ const NEED_A_CHILD: &[&str] = &[
 
 const TMUX_DEGRADED: &[&str] = &[
     "the screen is looked at once a second and after input; what was there in between is not seen",
-    "the exit code is known only if tmux keeps dead panes (remain-on-exit)",
+    "the exit code is known only if tmux keeps dead panes (remain-on-exit), and not always then",
     "mouse and focus modes are not seen",
     "agents are known by their screen alone: there are no hooks",
     "shutdown leaves the session running",

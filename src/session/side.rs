@@ -87,7 +87,7 @@ impl Side {
     pub(super) fn close(&mut self) {
         match self {
             Self::Own(own) => own.io = None,
-            Self::Foreign(seat) => seat.foreign = None,
+            Self::Foreign(seat) => seat.give_up(),
         }
     }
 
@@ -178,7 +178,7 @@ impl Seat {
                 Input::Resized { result, answer: self.resizing.pop_front() }
             }
             Ok(None) => {
-                self.foreign = None;
+                self.give_up();
                 Input::OutputEnded
             }
             Err(Ok(count)) => Input::Wrote(count),
@@ -187,6 +187,14 @@ impl Seat {
                 WriteError::Slow { .. } => Error::new(Code::Timeout, error.to_string()),
                 WriteError::Refused { .. } => Error::new(Code::Internal, error.to_string()),
             }),
+        }
+    }
+
+    /// Nothing is left to look at, nor to wait for.
+    fn give_up(&mut self) {
+        self.foreign = None;
+        for answer in self.resizing.drain(..) {
+            drop(answer.send(Err(Error::exited())));
         }
     }
 

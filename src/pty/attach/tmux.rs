@@ -22,6 +22,8 @@ pub(super) struct Tmux {
     /// `%` and a number, as long as that server lives.
     pane: String,
     pid: i32,
+    /// It is dead, and at the last look tmux did not know yet how it ended.
+    seen_dead: bool,
     /// How the window's size was decided before we changed it; empty for as everywhere.
     sized_before: Option<String>,
 }
@@ -45,7 +47,13 @@ impl Tmux {
             let is_id = pane.strip_prefix('%').is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
             match pid.parse() {
                 Ok(pid) if session == name && is_id => {
-                    return Ok(Self { program, pane: pane.to_owned(), pid, sized_before: None });
+                    return Ok(Self {
+                        program,
+                        pane: pane.to_owned(),
+                        pid,
+                        seen_dead: false,
+                        sized_before: None,
+                    });
                 }
                 Ok(_) | Err(_) => there_are.push(session.to_owned()),
             }
@@ -58,7 +66,7 @@ impl Tmux {
         self.pid
     }
 
-    pub(super) async fn look(&self) -> Result<Picture, Trouble> {
+    pub(super) async fn look(&mut self) -> Result<Picture, Trouble> {
         let pane = self.pane.as_str();
         // In this order the whole call fails if there is no such pane; the other command would take another one.
         let text = ["-u", "capture-pane", "-p", "-e", "-N", "-t", pane, ";"];
@@ -71,8 +79,13 @@ impl Tmux {
             return Err(Trouble::Gone(Exit::Unknown));
         }
         match facts.exit {
-            Some(exit) => Err(Trouble::Gone(exit)),
-            None => Ok(Picture { rows: rows.split('\n').map(str::to_owned).collect(), ..facts.picture }),
+            // tmux hears of the closed terminal and of the exit in any order; some versions then forget the exit.
+            Some(exit) if exit != Exit::Unknown || std::mem::replace(&mut self.seen_dead, true) => {
+                Err(Trouble::Gone(exit))
+            }
+            Some(_) | None => {
+                Ok(Picture { rows: rows.split('\n').map(str::to_owned).collect(), ..facts.picture })
+            }
         }
     }
 
