@@ -78,6 +78,24 @@ async fn a_size_that_screen_does_not_take_is_refused() {
 }
 
 #[tokio::test]
+async fn while_somebody_is_attached_the_size_can_be_changed() {
+    let screen = Foreign::screen("work").await;
+    let id = screen.screens().remove(0);
+    let person = screen.setup(&["--", "screen", "-U", "-x", &id]).start().await;
+    let mut seat = person.grpc().await;
+    see(&mut seat, "$").await;
+    let coop = screen.attach("screen:work").await;
+    let resized = coop.http().post("/api/v1/resize", json!({"cols": 100, "rows": 30})).await;
+    assert_eq!(resized.status, 200, "{}", resized.text());
+    let mut client = coop.grpc().await;
+    type_line(&mut client, "stty size").await;
+    see(&mut client, "30 100").await;
+    // Both type into one shell.
+    type_line(&mut seat, "echo shared-$((1 + 1))").await;
+    see(&mut client, "shared-2").await;
+}
+
+#[tokio::test]
 async fn the_end_of_the_window_is_the_childs_exit() {
     let screen = Foreign::screen("work").await;
     let coop = screen.attach("screen:work").await;
