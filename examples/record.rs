@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         [url, agent, case, token_file] => (url, agent, case, Some(token_file)),
         _ => return Err("usage: record URL AGENT CASE [TOKEN_FILE]".into()),
     };
-    let driver = driver::named(agent).ok_or_else(|| format!("there is no driver for {agent}"))?;
+    let make = driver::maker(agent).ok_or_else(|| format!("there is no driver for {agent}"))?;
     let token = token_file.map(fs::read_to_string).transpose()?;
     let token = token.as_deref().and_then(|file| file.split_whitespace().next()).map(str::to_owned);
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let capture = shown.lines.join("\n") + "\n";
     let screen = fixture::screen(&capture, size).ok_or("the screen has no size")?;
-    let seen = fixture::describe(&driver.see(&screen));
+    let seen = fixture::describe(&make().see(&screen));
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(agent).join("screens");
     fs::create_dir_all(&folder)?;

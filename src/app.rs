@@ -13,15 +13,16 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::config::Config;
+use crate::config::{Attach, Config};
 use crate::log::Outlet;
+use crate::pty::attach::{self, AttachError, Found};
 use crate::pty::{self, Exit, LaunchError, Reaper};
 use crate::server::{self, BindError, Door, Listener, Policy, Server, TlsError, UnixDoor};
 use crate::service::{About, Closing, Service};
 use crate::session::event::ShutdownReason;
 use crate::session::outfit::Wardrobe;
-use crate::session::shell::{self, Hearing};
-use crate::session::{DEFAULT_GRACE, Session};
+use crate::session::shell::{self, Hearing, Occupant};
+use crate::session::{DEFAULT_GRACE, Session, Settings};
 
 /// How long connections may take to hear the end.
 const GOODBYE: Duration = Duration::from_millis(250);
@@ -37,6 +38,8 @@ pub enum StartError {
     StateDir { path: PathBuf, reason: io::Error },
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error("--attach: {0}")]
+    Attach(#[from] AttachError),
     #[error("coop cannot watch over its children: {0}")]
     Reaper(io::Error),
     #[error("coop does not find itself, so that the agent's hooks could call it: {0}")]
@@ -52,7 +55,7 @@ impl StartError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Launch(error) => u8::try_from(error.shell_code()).unwrap_or(1),
-            Self::Bind(_) | Self::Tls(_) | Self::StateDir { .. } => USAGE,
+            Self::Bind(_) | Self::Tls(_) | Self::StateDir { .. } | Self::Attach(_) => USAGE,
             Self::Reaper(_) | Self::Itself(_) | Self::Thread(_) | Self::Reflection(_) => 1,
         }
     }
@@ -76,10 +79,16 @@ pub async fn run(mut config: Config, stdout: &Outlet, sessions: &Handle) -> Resu
 
     let doors = Doors::open(&config)?;
     config.tell_child(doors.private.path(), doors.tcp_address());
+    let occupant = match config.attach.take() {
+        None => Occupant::Child(reaper),
+        Some(attach) => {
+            Occupant::Foreign(Box::new(find(attach, &mut config.settings, &doors.state_dir).await?))
+        }
+    };
     let hearing = hearing(&mut config, &doors.state_dir)?;
     let (session, shell) = {
         let _there = sessions.enter();
-        shell::start(config.settings.clone(), hearing, reaper)?
+        shell::start(config.settings.clone(), hearing, occupant)?
     };
 
     let closing = Closing::default();
@@ -246,9 +255,20 @@ fn create_private(dir: &Path) -> io::Result<()> {
     private.recursive(false).create(dir)
 }
 
-/// What it takes to hear the agent, if somebody understands it.
+/// Finds another program's terminal. What runs there is what the session is about, and as large as it is.
+async fn find(attach: Attach, settings: &mut Settings, state_dir: &Path) -> Result<Found, AttachError> {
+    let found = attach::find(&attach.address, attach.env, state_dir).await?;
+    let mut command = found.command.iter().cloned();
+    settings.recipe.program = command.next().unwrap_or_default();
+    settings.recipe.args = command.collect();
+    settings.recipe.cwd = found.cwd.clone();
+    settings.size = shell::size_of(&found);
+    Ok(found)
+}
+
+/// What it takes to hear the agent, if somebody understands it. Hooks are for those that coop starts itself.
 fn hearing(config: &mut Config, state_dir: &Path) -> Result<Option<Hearing>, StartError> {
-    if config.settings.attendance.is_none() {
+    if config.settings.attendance.is_none() || config.settings.backend.is_foreign() {
         return Ok(None);
     }
     let wardrobe = Wardrobe {
@@ -268,6 +288,7 @@ fn about(config: &Config) -> About {
         name: config.name.clone(),
         labels: config.labels.clone(),
         agent: config.agent.to_owned(),
+        backend: config.settings.backend,
         version: env!("CARGO_PKG_VERSION"),
         started: Instant::now(),
     }

@@ -53,6 +53,7 @@ Examples:
   coop --port 8080 -- bash                     any program, on http://127.0.0.1:8080/
   coop --socket /tmp/coop.sock -- vim notes    only on a Unix socket
   COOP_AUTH_TOKEN=… coop --port 8080 -- bash   on every address, for whoever has the token
+  coop --port 8080 --attach tmux:work          what runs in the tmux session `work` already
   coop screen http://127.0.0.1:8080            look at it
   coop attach http://127.0.0.1:8080            sit down at it
   coop --port 8080 claude                      an agent; then, in another shell:
@@ -63,7 +64,7 @@ Examples:
 #[command(
     name = "coop",
     version,
-    override_usage = "coop [OPTIONS] [--] COMMAND [ARGS]...\n       coop VERB ...",
+    override_usage = "coop [OPTIONS] [--] COMMAND [ARGS]...\n       coop [OPTIONS] --attach tmux:NAME|screen:NAME\n       coop VERB ...",
     after_help = SERVER_EXAMPLES,
     max_term_width = 100
 )]
@@ -118,8 +119,8 @@ pub struct Serve {
     /// Go on with an earlier conversation; only drivers can
     #[arg(long, env = "COOP_RESUME", value_name = "HINT")]
     pub resume: Option<String>,
-    /// Serve a session of another program: not in this version
-    #[arg(long, env = "COOP_ATTACH", value_name = "tmux:NAME|screen:NAME", hide = true)]
+    /// Serve what runs in a session of tmux or GNU screen instead of a command; it outlives coop
+    #[arg(long, env = "COOP_ATTACH", value_name = "tmux:NAME|screen:NAME")]
     pub attach: Option<String>,
     /// auto answers the agent's set-up dialogs, manual leaves them to you, pristine installs no hooks either
     #[arg(long, env = "COOP_GROOM", default_value = "auto")]

@@ -13,11 +13,12 @@ use serde_json::{Map, Value};
 use crate::cli::{self, Serve, variables};
 use crate::driver;
 use crate::driver::launch::Groom;
+use crate::pty::attach::{Address, BadAddress};
 use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
 use crate::session::clock::Now;
 use crate::session::mind::Profile;
 use crate::session::recipe::Recipe;
-use crate::session::{Attendance, Settings};
+use crate::session::{Attendance, Backend, Settings};
 use crate::source::HOOK_PIPE;
 use crate::term::{InvalidSize, Size};
 
@@ -61,11 +62,20 @@ pub struct Config {
     /// Where this session's private directory may be, the best place first.
     pub state_dirs: Vec<PathBuf>,
     pub agent: &'static str,
+    /// Another program's terminal, to be served instead of a child's.
+    pub attach: Option<Attach>,
     pub groom: Groom,
     pub agent_config: AgentConfig,
     pub name: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub settings: Settings,
+}
+
+/// Whose terminal to serve, and the environment that its owner is called in.
+#[derive(Debug)]
+pub struct Attach {
+    pub address: Address,
+    pub env: Vec<(OsString, OsString)>,
 }
 
 /// What an orchestrator wants of the agent.
@@ -80,7 +90,9 @@ pub struct AgentConfig {
 /// What is wrong with what was typed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    #[error("there is no command to run; for example: coop --port 8080 -- bash")]
+    #[error(
+        "there is no command to run; for example: coop --port 8080 -- bash, or coop --port 8080 --attach tmux:NAME"
+    )]
     NoCommand,
     #[error(
         "--host {0} can be reached by others, and there is no token.\n\
@@ -111,21 +123,22 @@ pub enum ConfigError {
     AgentConfig { path: PathBuf, reason: String },
     #[error("{NUDGE_TIMEOUT} is {0:?}; it takes milliseconds, from 100 to 60000")]
     NudgeTimeout(String),
-    #[error("--attach {0}: this version serves only programs that it starts itself")]
-    Attach(String),
+    #[error("--attach {0:?}: {1}")]
+    Attach(String, BadAddress),
+    #[error("--attach serves what runs already, so it goes with no {0}")]
+    AttachAnd(&'static str),
     #[error("--cwd {}: {reason}", .path.display())]
     Cwd { path: PathBuf, reason: String },
 }
 
 impl Config {
     pub fn new(serve: Serve, environment: &Environment) -> Result<Self, ConfigError> {
+        let attach = attach(&serve, environment)?;
         let (program, args) = match serve.command.split_first() {
             Some((program, args)) => (program.clone(), args.to_vec()),
+            None if attach.is_some() => (OsString::new(), Vec::new()),
             None => return Err(ConfigError::NoCommand),
         };
-        if let Some(session) = serve.attach {
-            return Err(ConfigError::Attach(session));
-        }
         let agent_config = serve.agent_config.as_deref().map(agent_config).transpose()?.unwrap_or_default();
         let agent = agent(serve.agent.as_deref(), &program);
         let groom = match serve.groom {
@@ -157,6 +170,10 @@ impl Config {
         let hook_nonce = uuid::Uuid::new_v4().simple().to_string();
         let settings = Settings {
             epoch_ms: Now::read().epoch_ms,
+            backend: match &attach {
+                None => Backend::Native,
+                Some(attach) => Backend::Attached(attach.address.host),
+            },
             recipe: Recipe {
                 cwd: cwd(serve.cwd.as_deref())?,
                 env: child_environment(environment, &serve.term, &session_id, &hook_nonce),
@@ -183,6 +200,7 @@ impl Config {
             session_id,
             hook_nonce,
             agent,
+            attach,
             groom,
             agent_config,
             name: serve.name,
@@ -233,6 +251,25 @@ pub fn hook_pipe(environment: &Environment) -> Option<(PathBuf, String)> {
     let pipe = environment.get(OsStr::new(HOOK_PIPE)).filter(|pipe| !pipe.is_empty())?;
     let nonce = environment.get(OsStr::new(NONCE))?.to_str()?;
     Some((pipe.into(), nonce.to_owned()))
+}
+
+/// What was asked to be served instead of a child. Its owner is called as coop was, less what is coop's own business.
+fn attach(serve: &Serve, environment: &Environment) -> Result<Option<Attach>, ConfigError> {
+    let Some(text) = &serve.attach else { return Ok(None) };
+    let address = text.parse().map_err(|error| ConfigError::Attach(text.clone(), error))?;
+    for (flag, given) in [
+        ("COMMAND", !serve.command.is_empty()),
+        ("--agent-config", serve.agent_config.is_some()),
+        ("--resume", serve.resume.is_some()),
+        ("--cwd", serve.cwd.is_some()),
+    ] {
+        if given {
+            return Err(ConfigError::AttachAnd(flag));
+        }
+    }
+    let mut env = environment.clone();
+    env.retain(|name, _| !name.to_string_lossy().starts_with("COOP"));
+    Ok(Some(Attach { address, env: env.into_iter().collect() }))
 }
 
 fn tokens(serve: &Serve) -> Result<Tokens, ConfigError> {
@@ -376,6 +413,7 @@ fn labels(pairs: Vec<String>) -> Result<BTreeMap<String, String>, ConfigError> {
 mod tests {
     use super::*;
     use crate::cli::{Invocation, parse};
+    use crate::pty::attach::Host;
 
     fn config_in(environment: &[(&str, &str)], line: &str) -> Result<Config, ConfigError> {
         let words = ["coop"].into_iter().chain(line.split_whitespace()).map(OsString::from);
@@ -461,12 +499,26 @@ mod tests {
             ("--ring-size 9999999999 bash", "the most is"),
             ("--cwd /nowhere bash", "No such file"),
             ("--agent-config /nowhere bash", "No such file"),
-            ("--attach tmux:x bash", "this version"),
+            ("--attach tmux:x bash", "no COMMAND"),
+            ("--attach tmux:x --cwd /", "no --cwd"),
+            ("--attach zellij:x", "tmux:NAME or screen:NAME"),
+            ("--attach tmux:", "tmux:NAME or screen:NAME"),
             ("--auth-token-file /nowhere bash", "No such file"),
         ] {
             let error = config(line).unwrap_err().to_string();
             assert!(error.contains(says), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn whose_terminal_is_served_is_called_with_no_secret_of_ours() {
+        let outer = [("COOP_AUTH_TOKEN", "secret"), ("COOP_ATTACH", "tmux:x"), ("TMUX_TMPDIR", "/run/t")];
+        let config = config_in(&outer, "--port 1 --attach screen:my.own").unwrap();
+        let Attach { address, env } = config.attach.unwrap();
+        assert_eq!(address, Address { host: Host::Screen, name: "my.own".to_owned() });
+        assert_eq!(env, [("TMUX_TMPDIR".into(), "/run/t".into())]);
+        assert_eq!(config.settings.backend, Backend::Attached(Host::Screen));
+        assert_eq!(config.agent, "unknown");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The child's side of the world: a program on a pseudo terminal, its bytes, its signals, its death and its descendants.
 //! Nothing in here knows what the bytes mean, who asked for them, or that a network exists.
 
+pub mod attach;
 mod child;
 mod descriptors;
 mod echo;

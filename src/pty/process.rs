@@ -20,6 +20,8 @@ pub(crate) struct Process {
     pub(crate) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
+    /// The group that its terminal's input goes to; no group if it has no terminal.
+    pub(super) foreground: i32,
     state: u8,
     threads: i64,
     start: u64,
@@ -203,6 +205,7 @@ fn parse_stat(stat: &[u8]) -> Option<Process> {
         parent: field(4)?.parse().ok()?,
         group: field(5)?.parse().ok()?,
         session: field(6)?.parse().ok()?,
+        foreground: field(8)?.parse().ok()?,
         threads: field(20)?.parse().ok()?,
         start: field(22)?.parse().ok()?,
     })

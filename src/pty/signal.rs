@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal as KernelSignal, kill_process, kill_process_gr
 
 use super::child::Child;
 use super::master::Control;
-use super::process::Processes;
+use super::process::{Identity, Process, Processes};
 
 /// The highest signal number that Linux has.
 const LAST: i32 = 64;
@@ -186,6 +186,23 @@ impl Child {
     fn send_with(&self, send: impl FnOnce(Pid) -> Result<(), Errno>) -> Result<(), SignalError> {
         let sent = self.while_unreaped(|| send(self.pid()));
         sent.ok_or(SignalError::Exited)?.map_err(|errno| SignalError::Refused(errno.into()))
+    }
+}
+
+/// Sends a signal to the foreground process group of the terminal that a process of somebody else's leads.
+pub(super) fn signal_foreground_of(leader: Identity, signal: Signal) -> Result<(), SignalError> {
+    let leading = Process::read(leader.pid).filter(|now| now.identity() == leader && !now.is_zombie());
+    let leading = leading.ok_or(SignalError::Exited)?;
+    let group = if leading.foreground > 1 { leading.foreground } else { leading.group };
+    // As above: the number may have outlived its group.
+    let is_there =
+        Processes::scan()?.iter().any(|process| process.group == group && process.session == leading.session);
+    match Pid::from_raw(group).filter(|group| is_there && group.as_raw_pid() > 1) {
+        Some(group) => match kill_process_group(group, signal.kernel()) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(errno) => Err(SignalError::Refused(errno.into())),
+        },
+        None => Ok(()),
     }
 }
 

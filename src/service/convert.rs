@@ -208,7 +208,10 @@ const EVENT_INPUT: usize = 64 << 10;
 
 fn prompt_context(prompt: &Prompt, input_limit: usize) -> v1::PromptContext {
     let current = prompt.questions.get(prompt.question_current);
-    let cut = |text: &String| text.get(..text.floor_char_boundary(input_limit)).unwrap_or(text).to_owned();
+    let cut = |text: &String| {
+        let end = (0..=input_limit.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        end.and_then(|end| text.get(..end)).unwrap_or_default().to_owned()
+    };
     v1::PromptContext {
         r#type: prompt.kind.as_str().to_owned(),
         tool: prompt.tool.clone(),

@@ -27,7 +27,7 @@ pub use self::clients::{Clients, Connected};
 pub use self::closing::Closing;
 pub use self::streams::Answers;
 use crate::error::{Code, Error};
-use crate::session::Session;
+use crate::session::{Backend, Session};
 
 /// How many streams there may be at once.
 pub const SUBSCRIBERS: usize = 4096;
@@ -39,6 +39,7 @@ pub struct About {
     pub name: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub agent: String,
+    pub backend: Backend,
     pub version: &'static str,
     pub started: Instant,
 }
@@ -76,9 +77,28 @@ impl Service {
         &self.session
     }
 
+    /// Whether the session's backend can do what this method is for.
+    fn supports(&self, method: &str) -> Result<(), Error> {
+        let backend = self.about.backend;
+        if !backend.unsupported().iter().any(|name| is_called(name, method)) {
+            return Ok(());
+        }
+        let host = backend.as_str();
+        Err(Error::new(
+            Code::Unsupported,
+            format!("coop is attached to {host} and did not start what runs there"),
+        ))
+    }
+
     fn uptime_secs(&self) -> i64 {
         i64::try_from(self.about.started.elapsed().as_secs()).unwrap_or(i64::MAX)
     }
+}
+
+/// Whether a method of the proto, `GetOutput`, is the one that Rust calls `get_output`.
+fn is_called(name: &str, method: &str) -> bool {
+    let letters = method.bytes().filter(|byte| *byte != b'_');
+    name.bytes().map(|byte| byte.to_ascii_lowercase()).eq(letters)
 }
 
 /// A number within its stated limits.
@@ -120,6 +140,7 @@ macro_rules! implement_coop {
         impl Coop for Service {
             $(async fn $rpc(&self, $request: Request<v1::$ask>) -> Result<Response<v1::$give>, Status> {
                 let $service = self;
+                self.supports(stringify!($rpc))?;
                 let answer: Result<v1::$give, Error> = $answer;
                 Ok(Response::new(answer?))
             })*
@@ -131,6 +152,7 @@ macro_rules! implement_coop {
                     $stream_request: Request<$stream_ask>,
                 ) -> Result<Response<Self::$name>, Status> {
                     let $stream_service = self;
+                    self.supports(stringify!($stream_rpc))?;
                     let answer: Result<Answers<v1::$item>, Error> = $stream_answer;
                     Ok(Response::new(answer?))
                 }

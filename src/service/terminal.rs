@@ -57,6 +57,9 @@ impl Service {
         &self,
         request: v1::GetScreenTextRequest,
     ) -> Result<v1::GetScreenTextResponse, Error> {
+        if request.scrollback {
+            self.supports("get_scrollback")?;
+        }
         let last = number("lines", request.lines.unwrap_or(0), 0..=i32::MAX)?;
         let start = match (request.scrollback, last) {
             (false, _) => PageStart::Last(0),
@@ -146,6 +149,9 @@ impl Service {
             session_id: self.about.session_id.clone(),
             name: self.about.name.clone(),
             event_seq: snapshot.event_seq.0,
+            backend: self.about.backend.as_str().to_owned(),
+            unsupported: owned(self.about.backend.unsupported()),
+            degraded: owned(self.about.backend.degraded()),
         }
     }
 
@@ -226,6 +232,10 @@ impl Service {
         let released = self.session.release_lease(LeaseId(request.lease_id)).await?;
         Ok(v1::ReleaseLeaseResponse { released })
     }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// Drops lines from the top until the rest fits.

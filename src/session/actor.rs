@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde_json::Value;
 
+use super::backend::Backend;
 use super::board::{Board, Shared};
 use super::clock::Now;
 use super::command::{Command, Dump, Explanation, Replaced, Typing, View};
@@ -43,6 +44,7 @@ const FIRST: Generation = Generation(1);
 pub struct Settings {
     /// When this coop started: it tells its numbers and ids from another's.
     pub epoch_ms: u64,
+    pub backend: Backend,
     pub recipe: Recipe,
     pub size: Size,
     pub ring_bytes: usize,
@@ -72,11 +74,21 @@ impl std::fmt::Debug for Attendance {
 pub enum Input {
     Command(Command),
     Output(Bytes),
+    /// Another program's terminal looks different, and this draws it.
+    Looked {
+        size: Size,
+        paint: Bytes,
+    },
+    /// Another program was asked for a size.
+    Resized {
+        result: Result<(), Error>,
+        answer: Option<Answer<()>>,
+    },
     /// Nobody has the terminal open any more.
     OutputEnded,
     Wrote(usize),
     /// The terminal took the write badly, as it does when the child is gone.
-    WriteFailed,
+    WriteFailed(Error),
     Started {
         pid: i32,
         /// It prints JSON lines that say what it does.
@@ -107,6 +119,11 @@ pub enum Input {
 #[derive(Debug)]
 pub enum Effect {
     Resize(Size),
+    /// Asks another program for a size of its terminal; what comes of it is heard later.
+    AskResize {
+        size: Size,
+        answer: Answer<()>,
+    },
     Signal {
         signal: Signal,
         answer: Answer<()>,
@@ -155,6 +172,7 @@ enum Intent {
 
 pub struct Actor {
     epoch_ms: u64,
+    backend: Backend,
     board: Board,
     attendance: Option<Attendance>,
     mind: Option<Mind>,
@@ -201,6 +219,7 @@ impl Actor {
         };
         Self {
             epoch_ms: settings.epoch_ms,
+            backend: settings.backend,
             attendance: settings.attendance,
             mind: None,
             board: Board::new(snapshot, OutputLog::new(settings.ring_bytes)),
@@ -252,12 +271,21 @@ impl Actor {
         match input {
             Input::Command(command) => self.command(now, command),
             Input::Output(bytes) => self.output(now, bytes),
+            Input::Looked { size, paint } => {
+                self.take_size(now, size);
+                self.output(now, paint);
+            }
+            Input::Resized { result, answer } => {
+                if let Some(answer) = answer {
+                    self.board.answer(answer, result);
+                }
+            }
             Input::OutputEnded => self.life.output_open = false,
             Input::Wrote(count) => {
                 self.board.snapshot.bytes_written += count as u64;
                 self.typist.wrote(now, count, &mut self.board.outbox);
             }
-            Input::WriteFailed => self.typist.fail_all(&Error::exited(), &mut self.board.outbox),
+            Input::WriteFailed(error) => self.typist.fail_all(&error, &mut self.board.outbox),
             Input::Started { pid, prints_json } => self.started(now, pid, prints_json),
             Input::StartFailed(error) => self.start_failed(&error),
             Input::ChildExited(exit) => self.child_exited(now, exit),
@@ -334,13 +362,15 @@ impl Actor {
                 }
             }
             Command::Resize { size, lease, answer } => {
-                let allowed = self.writable().and_then(|()| self.lease.check(now, lease.as_ref()));
-                let done = allowed.map(|()| self.resize(now, size));
-                self.board.answer(answer, done);
+                match self.writable().and_then(|()| self.lease.check(now, lease.as_ref())) {
+                    Ok(()) => self.resize(now, size, answer),
+                    Err(error) => self.board.answer(answer, Err(error)),
+                }
             }
             Command::Signal { signal, answer } => match self.writable() {
                 Ok(()) => {
-                    if signal == Signal::TERM {
+                    // What coop did not start it does not hang up on.
+                    if signal == Signal::TERM && !self.backend.is_foreign() {
                         self.hang_up_at = Some(now.steady + HANGUP_AFTER_TERM);
                     }
                     self.effects.push(Effect::Signal { signal, answer });
@@ -436,11 +466,22 @@ impl Actor {
         }
     }
 
-    fn resize(&mut self, now: Now, size: Size) {
+    fn resize(&mut self, now: Now, size: Size, answer: Answer<()>) {
+        if size == self.terminal.size() {
+            self.board.answer(answer, Ok(()));
+        } else if self.backend.is_foreign() {
+            self.effects.push(Effect::AskResize { size, answer });
+        } else {
+            self.effects.push(Effect::Resize(size));
+            self.take_size(now, size);
+            self.board.answer(answer, Ok(()));
+        }
+    }
+
+    fn take_size(&mut self, now: Now, size: Size) {
         if size != self.terminal.size() {
             self.terminal.resize(size);
             self.board.snapshot.size = size;
-            self.effects.push(Effect::Resize(size));
             self.with_mind(|mind, _| mind.screen_changed(now));
             self.board.log(now, What::Resize(size));
         }
@@ -588,7 +629,13 @@ impl Actor {
                 self.typist.fail_all(&Error::shutting_down(), &mut self.board.outbox);
                 self.board.log(now, What::Shutdown(reason));
                 self.linger_until = None;
-                self.effects.push(Effect::Terminate { grace });
+                if self.backend.is_foreign() {
+                    // What coop did not start goes on without it.
+                    self.board.end_output();
+                    self.effects.push(Effect::Finish(self.life.exit.unwrap_or(Exit::Code(0))));
+                } else {
+                    self.effects.push(Effect::Terminate { grace });
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 //! the actor's mind. Nothing here knows of protocols.
 
 pub mod actor;
+pub mod backend;
 mod board;
 pub mod clock;
 pub mod command;
@@ -18,6 +19,7 @@ pub mod outfit;
 pub mod page;
 pub mod recipe;
 pub mod shell;
+mod side;
 pub mod snapshot;
 pub mod talk;
 mod typist;
@@ -26,4 +28,5 @@ mod typist;
 mod tests;
 
 pub use actor::{Attendance, DEFAULT_GRACE, Settings};
+pub use backend::Backend;
 pub use handle::Session;

@@ -2,14 +2,9 @@
 //! the actor says. No rule of the session stands here.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
-use std::future::pending;
-use std::io;
 use std::pin::Pin;
 
-use bytes::Bytes;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -20,18 +15,16 @@ use super::event::ShutdownReason;
 use super::handle::Session;
 use super::mind::HookId;
 use super::outfit::{Outfitter, Wardrobe};
+use super::side::{Own, Seat, Side, nearest, never, receive};
 use crate::driver::Driver;
 use crate::driver::launch::{LogPlace, Traces};
-use crate::error::{Code, Error};
-use crate::pty::{
-    Child, Control, Exit, Launch, LaunchError, Reader, Reaper, SignalError, WindowSize, Writer,
-};
+use crate::pty::attach::Found;
+use crate::pty::{Exit, Launch, LaunchError, Reaper};
 use crate::source::{From, HOOK_PIPE, HookReply, Observation, Plan, Sources};
+use crate::term::Size;
 
 /// Commands that may wait for the actor; callers beyond that wait in line.
 const COMMANDS: usize = 256;
-/// Reads of output that may wait for the actor; the child waits beyond that.
-const OUTPUT_CHUNKS: usize = 16;
 /// Observations that may wait for the actor.
 const OBSERVATIONS: usize = 256;
 
@@ -42,23 +35,10 @@ type Termination = Pin<Box<dyn Future<Output = bool> + Send>>;
 pub struct Shell {
     actor: Actor,
     commands: mpsc::Receiver<Command>,
-    reaper: Reaper,
-    child: Child,
-    /// Told the actor of the child's exit.
-    exit_told: bool,
-    io: Option<Io>,
+    side: Side,
     termination: Option<Termination>,
     hurry: CancellationToken,
     attendant: Option<Attendant>,
-}
-
-/// The near end of the child's terminal.
-struct Io {
-    writer: Writer,
-    control: Control,
-    output: Option<mpsc::Receiver<Bytes>>,
-    /// Reads as fast as the actor takes it; ends with this.
-    _reader: JoinSet<()>,
 }
 
 /// What it takes to hear an agent.
@@ -71,12 +51,25 @@ struct Attendant {
     hooks_so_far: u64,
 }
 
-/// Starts the first child. Whoever holds the handle can talk to the session; it lives while
-/// [`Shell::run`] does.
+/// Who is in the session's terminal first.
+pub enum Occupant {
+    /// A child that is still to be started.
+    Child(Reaper),
+    /// What runs in another program's terminal.
+    Foreign(Box<Found>),
+}
+
+/// The size of a session at somebody else's terminal.
+pub fn size_of(found: &Found) -> Size {
+    nearest(found.size)
+}
+
+/// Starts the first child, or sits down at another program's terminal. Whoever holds the handle can talk to the session; it
+/// lives while [`Shell::run`] does.
 pub fn start(
     settings: Settings,
     hearing: Option<Hearing>,
-    reaper: Reaper,
+    occupant: Occupant,
 ) -> Result<(Session, Shell), LaunchError> {
     let now = Now::read();
     let driver = settings.attendance.as_ref().map(|attendance| (attendance.driver)());
@@ -86,22 +79,23 @@ pub fn start(
     };
     let mut actor = Actor::new(now, settings);
     let conversation = None;
-    let (child, io, started) = launch(actor.first_launch(), conversation, attendant.as_mut(), reaper)?;
-    actor.handle(now, started);
+    let side = match occupant {
+        Occupant::Child(reaper) => {
+            let (own, started) = launch(actor.first_launch(), conversation, attendant.as_mut(), reaper)?;
+            actor.handle(now, started);
+            Side::Own(own)
+        }
+        Occupant::Foreign(found) => {
+            let (size, paint) = (size_of(&found), found.paint.clone());
+            actor.handle(now, Input::Started { pid: found.pid, prints_json: false });
+            actor.handle(now, Input::Looked { size, paint });
+            Side::Foreign(Seat::new(found.keep()))
+        }
+    };
     let (sender, commands) = mpsc::channel(COMMANDS);
     let session = Session::new(sender, actor.shared(), actor.epoch_ms());
-    let shell = Shell {
-        actor,
-        commands,
-        reaper,
-        child,
-        exit_told: false,
-        io: Some(io),
-        termination: None,
-        hurry: CancellationToken::new(),
-        attendant,
-    };
-    Ok((session, shell))
+    let hurry = CancellationToken::new();
+    Ok((session, Shell { actor, commands, side, termination: None, hurry, attendant }))
 }
 
 /// What an agent's hooks and files are heard with.
@@ -170,7 +164,7 @@ fn launch(
     conversation: Option<&Conversation>,
     mut attendant: Option<&mut Attendant>,
     reaper: Reaper,
-) -> Result<(Child, Io, Input), LaunchError> {
+) -> Result<(Own, Input), LaunchError> {
     let (launch, traces) = match &mut attendant {
         Some(attendant) => attendant.prepare(launch, conversation)?,
         None => (launch, Traces::default()),
@@ -181,28 +175,7 @@ fn launch(
     if let Some(attendant) = attendant {
         attendant.started(pid, traces);
     }
-    let (sender, output) = mpsc::channel(OUTPUT_CHUNKS);
-    let mut reading = JoinSet::new();
-    reading.spawn(forward(spawned.reader, sender));
-    let io = Io { writer: spawned.writer, control: spawned.control, output: Some(output), _reader: reading };
-    Ok((spawned.child, io, Input::Started { pid, prints_json }))
-}
-
-async fn forward(mut reader: Reader, output: mpsc::Sender<Bytes>) {
-    loop {
-        match reader.read().await {
-            Ok(Some(bytes)) => {
-                if output.send(bytes).await.is_err() {
-                    return;
-                }
-            }
-            Ok(None) => return,
-            Err(error) => {
-                tracing::warn!(%error, "reading the terminal failed");
-                return;
-            }
-        }
-    }
+    Ok((Own::new(reaper, spawned), Input::Started { pid, prints_json }))
 }
 
 impl Shell {
@@ -217,7 +190,10 @@ impl Shell {
                     match self.perform(effect) {
                         Done::Quietly => {}
                         Done::With(input) => follow_ups.extend(self.actor.handle(Now::read(), input)),
-                        Done::Finished(exit) => return exit,
+                        Done::Finished(exit) => {
+                            self.side.leave().await;
+                            return exit;
+                        }
                     }
                 }
                 effects = follow_ups;
@@ -227,34 +203,11 @@ impl Shell {
 
     async fn next_input(&mut self) -> Input {
         let deadline = self.actor.deadline();
-        let (writer, output) = match &mut self.io {
-            Some(io) => (Some(&mut io.writer), io.output.as_mut()),
-            None => (None, None),
-        };
         let observations = self.attendant.as_mut().map(|attendant| &mut attendant.observations);
         tokio::select! {
             command = self.commands.recv() => Input::Command(command.unwrap_or_else(nobody_is_left)),
-            exit = self.child.wait(), if !self.exit_told => {
-                self.exit_told = true;
-                Input::ChildExited(exit)
-            }
             child_survives = finished(&mut self.termination) => Input::Terminated { child_survives },
-            written = write(writer, self.actor.next_write()) => match written {
-                Ok(count) => Input::Wrote(count),
-                Err(error) => {
-                    tracing::debug!(%error, "the terminal took no input");
-                    Input::WriteFailed
-                }
-            },
-            chunk = receive(output) => match chunk {
-                Some(bytes) => Input::Output(bytes),
-                None => {
-                    if let Some(io) = &mut self.io {
-                        io.output = None;
-                    }
-                    Input::OutputEnded
-                }
-            },
+            happened = self.side.next(self.actor.next_write()) => happened,
             observation = receive(observations) => match (observation, &mut self.attendant) {
                 (Some(observation), Some(attendant)) => attendant.heard(observation),
                 // The sources hold a sender as long as they live.
@@ -266,32 +219,16 @@ impl Shell {
 
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
-            Effect::Resize(size) => {
-                if let Some(io) = &self.io {
-                    let size = WindowSize { cols: size.cols(), rows: size.rows() };
-                    if let Err(error) = io.control.resize(size) {
-                        tracing::warn!(%error, "the terminal did not take its new size");
-                    }
-                }
-            }
+            Effect::Resize(size) => self.side.resize(size, None),
+            Effect::AskResize { size, answer } => self.side.resize(size, Some(answer)),
             Effect::Signal { signal, answer } => {
-                let control = self.io.as_ref().map(|io| &io.control);
-                let sent = match control {
-                    Some(control) => self.child.signal_foreground(control, signal),
-                    None => self.child.signal(signal),
-                };
                 // The caller may have gone; the signal went out all the same.
-                drop(answer.send(sent.map_err(|error| {
-                    let code = match error {
-                        SignalError::Exited => Code::Exited,
-                        SignalError::Refused(_) => Code::Internal,
-                    };
-                    Error::new(code, error.to_string())
-                })));
+                drop(answer.send(self.side.signal(signal)));
             }
             Effect::Terminate { grace } => {
+                let Side::Own(Own { child, .. }) = &self.side else { return Done::Quietly };
                 self.hurry = CancellationToken::new();
-                let (child, hurry) = (self.child.clone(), self.hurry.clone());
+                let (child, hurry) = (child.clone(), self.hurry.clone());
                 self.termination = Some(Box::pin(async move {
                     match child.terminate(grace, hurry.cancelled()).await {
                         Ok(ended) => {
@@ -308,12 +245,13 @@ impl Shell {
                 }));
             }
             Effect::Hurry => self.hurry.cancel(),
-            Effect::CloseTerminal => self.io = None,
+            Effect::CloseTerminal => self.side.close(),
             Effect::Start { launch: next, conversation } => {
+                let Side::Own(Own { reaper, .. }) = self.side else { return Done::Quietly };
                 let attendant = self.attendant.as_mut();
-                return Done::With(match launch(next, conversation.as_ref(), attendant, self.reaper) {
-                    Ok((child, io, started)) => {
-                        (self.child, self.io, self.exit_told) = (child, Some(io), false);
+                return Done::With(match launch(next, conversation.as_ref(), attendant, reaper) {
+                    Ok((own, started)) => {
+                        self.side = Side::Own(own);
                         started
                     }
                     Err(error) => Input::StartFailed(error),
@@ -362,20 +300,6 @@ fn nobody_is_left() -> Command {
     Command::Shutdown { reason: ShutdownReason::Signal, grace: DEFAULT_GRACE, answer }
 }
 
-async fn write(writer: Option<&mut Writer>, bytes: Option<&[u8]>) -> io::Result<usize> {
-    match (writer, bytes) {
-        (Some(writer), Some(bytes)) => writer.write(bytes).await,
-        (None, _) | (_, None) => never().await,
-    }
-}
-
-async fn receive<T>(from: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
-    match from {
-        Some(from) => from.recv().await,
-        None => never().await,
-    }
-}
-
 async fn finished(termination: &mut Option<Termination>) -> bool {
     let child_survives = match termination {
         Some(running) => running.await,
@@ -390,8 +314,4 @@ async fn until(deadline: Option<std::time::Instant>) {
         Some(deadline) => sleep_until(Instant::from_std(deadline)).await,
         None => never().await,
     }
-}
-
-async fn never<T>() -> T {
-    match pending::<Infallible>().await {}
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::actor::{Actor, Effect, Input, Settings};
+use super::backend::Backend;
 use super::clock::Now;
 use super::command::{Command, Typing};
 use super::event::{EventSeq, RestartReason, ShutdownReason, What};
@@ -17,6 +18,7 @@ use super::recipe::{Change, Recipe};
 use super::snapshot::{Process, Snapshot};
 use crate::driver::agent::{AgentState, Situation};
 use crate::error::{Code, Error};
+use crate::pty::attach::Host;
 use crate::pty::{Exit, Signal};
 use crate::term::{Head, Key, LineNumber, Offset, Size};
 
@@ -38,6 +40,7 @@ impl Stage {
     fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
             epoch_ms: 17,
+            backend: Backend::Native,
             recipe: Recipe {
                 program: "/bin/sh".into(),
                 args: vec![],
@@ -485,4 +488,56 @@ fn scrollback_pages_by_line_and_never_reuses_a_number() {
     );
     assert!(page(PageStart::Line(LineNumber(99)), usize::MAX).lines.is_empty());
     assert_eq!(page(PageStart::Oldest, 1).lines.len(), 1, "one line always fits");
+}
+
+/// A session at a terminal that tmux keeps.
+fn attached() -> Stage {
+    Stage::with(|settings| settings.backend = Backend::Attached(Host::Tmux))
+}
+
+#[test]
+fn the_size_of_a_foreign_terminal_is_asked_for_and_taken_as_it_comes() {
+    let mut stage = attached();
+    let size = Size::new(100, 30).unwrap();
+    let mut done = stage.ask(|answer| Command::Resize { size, lease: None, answer });
+    assert_eq!(stage.snapshot().size, Size::new(80, 24).unwrap());
+    let [Effect::AskResize { size: asked, answer }] =
+        <[Effect; 1]>::try_from(std::mem::take(&mut stage.effects)).expect("one effect")
+    else {
+        panic!("nobody was asked")
+    };
+    assert_eq!(asked, size);
+    let seen = Size::new(90, 30).unwrap();
+    stage.tell(Input::Looked { size: seen, paint: Bytes::from_static(b"\x1b[H\x1b[2Jhello") });
+    assert_eq!(stage.snapshot().size, seen);
+    assert!(matches!(stage.events().last(), Some(What::Resize(resized)) if *resized == seen));
+    let refused = Error::new(Code::Unsupported, "it stays");
+    stage.tell(Input::Resized { result: Err(refused), answer: Some(answer) });
+    assert_eq!(code(&mut done), Code::Unsupported);
+}
+
+#[test]
+fn what_coop_did_not_start_is_neither_hung_up_on_nor_ended() {
+    let mut stage = attached();
+    let _sent = stage.ask(|answer| Command::Signal { signal: Signal::TERM, answer });
+    stage.later(Duration::from_secs(5));
+    assert!(stage.effects.is_empty());
+    let mut typed = stage.type_text("late", None);
+    stage.shut_down().try_recv().unwrap().unwrap();
+    assert_eq!(stage.finished(), Some(Exit::Code(0)));
+    assert!(!stage.terminates());
+    assert_eq!(code(&mut typed), Code::NotReady);
+    assert!(matches!(stage.events().last(), Some(What::Shutdown(ShutdownReason::Api))));
+    assert!(!stage.events().iter().any(|what| matches!(what, What::Exit { .. })), "it has not exited");
+    assert!(matches!(stage.head(), Head::Ended(_)));
+}
+
+#[test]
+fn a_foreign_exit_is_told_and_lingers_like_any_other() {
+    let mut stage = attached();
+    stage.tell(Input::ChildExited(Exit::Code(3)));
+    stage.tell(Input::OutputEnded);
+    assert_eq!(stage.snapshot().process, Process::Exited(Exit::Code(3)));
+    stage.shut_down().try_recv().unwrap().unwrap();
+    assert_eq!(stage.finished(), Some(Exit::Code(3)));
 }

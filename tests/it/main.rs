@@ -13,6 +13,7 @@
 
 mod agent_verbs;
 mod attach;
+mod backends;
 mod flow;
 mod hook;
 mod hostile;

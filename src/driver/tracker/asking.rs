@@ -230,11 +230,11 @@ impl Asking {
             // A dialog that nobody announced is most likely that of the tool that is being used.
             let told = self.tools.iter().rfind(|ask| fits(ask, dialog) && shows(ask, dialog));
             let ask = known.announced.as_ref().map(|announced| &announced.ask).or(told);
-            let prompt = self.compose(&known.id, ask, Some(dialog), ready);
+            let prompt = compose(&known.id, ask, Some(dialog), ready);
             return Some(Standing { prompt: Arc::new(prompt), tier, cause });
         }
         let next = self.announced.front().filter(|_| self.shown.is_none())?;
-        let prompt = Arc::new(self.compose(&next.id, Some(&next.ask), None, false));
+        let prompt = Arc::new(compose(&next.id, Some(&next.ask), None, false));
         Some(Standing { prompt, tier: next.tier, cause: next.cause })
     }
 
@@ -255,51 +255,52 @@ impl Asking {
         self.count += 1;
         PromptId(format!("{}-{}", self.prefix, self.count))
     }
+}
 
-    fn compose(&self, id: &PromptId, ask: Option<&Ask>, dialog: Option<&Dialog>, ready: bool) -> Prompt {
-        let kind = ask.map_or_else(|| dialog.map_or(PromptKind::Setup, |dialog| dialog.kind), |ask| ask.kind);
-        let tool = ask
-            .and_then(|ask| ask.tool.clone())
-            .or_else(|| dialog.and_then(|dialog| dialog.tool).map(str::to_owned));
-        let input = ask.and_then(|ask| ask.input.as_ref());
-        let questions = match (ask, dialog) {
-            (Some(ask), _) if !ask.questions.is_empty() => ask.questions.clone(),
-            (_, Some(dialog)) if kind == PromptKind::Question => vec![question_on(dialog)],
-            (Some(_) | None, Some(_) | None) => Vec::new(),
-        };
-        let question_current = dialog.map_or(0, |dialog| match &dialog.page {
-            Page::Only => 0,
-            Page::Question { current, .. } => *current,
-            Page::Review { .. } => questions.len(),
-        });
-        let options = match dialog {
-            Some(dialog) => dialog.choices.iter().map(|choice| choice.label.clone()).collect(),
-            None => {
-                let first = questions.first().map(|question| &question.options[..]).unwrap_or_default();
-                first.iter().map(|option| option.label.clone()).collect()
-            }
-        };
-        let plan = ask.and_then(|ask| ask.plan.as_deref());
-        Prompt {
-            id: id.clone(),
-            kind,
-            subtype: ask.and_then(|ask| ask.subtype).or_else(|| dialog.and_then(|dialog| dialog.subtype)),
-            input: plan.map(preview).or_else(|| input.map(preview_of)),
-            input_full: input.map(serde_json::Value::to_string),
-            tool,
-            options,
-            options_fallback: false,
-            question_current,
-            summary: plan.and_then(heading),
-            message: match (ask, dialog) {
-                (Some(ask), _) => ask.message.clone(),
-                (None, Some(dialog)) => dialog.message.clone(),
-                (None, None) => String::new(),
-            },
-            questions,
-            screen_lines: dialog.map(|dialog| dialog.lines.clone()).unwrap_or_default(),
-            ready,
+/// The prompt that is made of what was announced and what is shown.
+fn compose(id: &PromptId, ask: Option<&Ask>, dialog: Option<&Dialog>, ready: bool) -> Prompt {
+    let kind = ask.map_or_else(|| dialog.map_or(PromptKind::Setup, |dialog| dialog.kind), |ask| ask.kind);
+    let tool = ask
+        .and_then(|ask| ask.tool.clone())
+        .or_else(|| dialog.and_then(|dialog| dialog.tool).map(str::to_owned));
+    let input = ask.and_then(|ask| ask.input.as_ref());
+    let questions = match (ask, dialog) {
+        (Some(ask), _) if !ask.questions.is_empty() => ask.questions.clone(),
+        (_, Some(dialog)) if kind == PromptKind::Question => vec![question_on(dialog)],
+        (Some(_) | None, Some(_) | None) => Vec::new(),
+    };
+    let question_current = dialog.map_or(0, |dialog| match &dialog.page {
+        Page::Only => 0,
+        Page::Question { current, .. } => *current,
+        Page::Review { .. } => questions.len(),
+    });
+    let options = match dialog {
+        Some(dialog) => dialog.choices.iter().map(|choice| choice.label.clone()).collect(),
+        None => {
+            let first = questions.first().map(|question| &question.options[..]).unwrap_or_default();
+            first.iter().map(|option| option.label.clone()).collect()
         }
+    };
+    let plan = ask.and_then(|ask| ask.plan.as_deref());
+    Prompt {
+        id: id.clone(),
+        kind,
+        subtype: ask.and_then(|ask| ask.subtype).or_else(|| dialog.and_then(|dialog| dialog.subtype)),
+        input: plan.map(preview).or_else(|| input.map(preview_of)),
+        input_full: input.map(serde_json::Value::to_string),
+        tool,
+        options,
+        options_fallback: false,
+        question_current,
+        summary: plan.and_then(heading),
+        message: match (ask, dialog) {
+            (Some(ask), _) => ask.message.clone(),
+            (None, Some(dialog)) => dialog.message.clone(),
+            (None, None) => String::new(),
+        },
+        questions,
+        screen_lines: dialog.map(|dialog| dialog.lines.clone()).unwrap_or_default(),
+        ready,
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::generated::Rpc;
 use super::frame::{Names, OUTPUT, SCREEN, STATE, frame};
 use super::socket::End;
 use super::topic::{Topic, Topics};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::service::{Answers, Caller, Service};
 
 /// Every kind of event that is pushed: its type in the log, its names here, and the topic it
@@ -89,7 +89,11 @@ impl Pushes {
         };
         if pushes.topics.contains(Topic::Output) {
             let now = v1::StreamOutputRequest { tail: true, ..Default::default() };
-            pushes.open_output(now).await?;
+            match pushes.open_output(now).await {
+                // Who wants the screen as well gets everything there is.
+                Err(error) if error.code == Code::Unsupported && pushes.topics.contains(Topic::Screen) => {}
+                opened => opened?,
+            }
         }
         if pushes.topics.contains(Topic::Screen) {
             let screen = pushes.service.stream_screen(Request::new(v1::StreamScreenRequest::default())).await;

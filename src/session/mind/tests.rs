@@ -19,6 +19,7 @@ use crate::driver::{Driver, Move};
 use crate::error::{Code, Error};
 use crate::pty::Exit;
 use crate::session::actor::{Actor, Attendance, Effect, Input, Settings};
+use crate::session::backend::Backend;
 use crate::session::clock::Now;
 use crate::session::command::{Command, Typing};
 use crate::session::event::{EventSeq, What};
@@ -163,6 +164,7 @@ impl Stage {
         let profile = Profile { groom, grace: Duration::from_secs(60), retry_after: Duration::from_secs(4) };
         let settings = Settings {
             epoch_ms: 17,
+            backend: Backend::Native,
             recipe: Recipe { program: "toy".into(), args: vec![], cwd: "/".into(), env: BTreeMap::new() },
             size: Size::new(80, 24).unwrap(),
             ring_bytes: 1 << 16,

@@ -127,5 +127,5 @@ impl World {
 
 /// The code that a call was refused with.
 pub fn refusal(status: &Status) -> String {
-    coop_client::reason(status).map(|reason| reason.code).unwrap_or_else(|| panic!("no reason in {status:?}"))
+    coop_client::reason(status).expect("a refusal has a reason").code
 }

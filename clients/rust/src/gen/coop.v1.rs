@@ -318,6 +318,15 @@ pub struct GetStatusResponse {
     pub name: ::core::option::Option<::prost::alloc::string::String>,
     #[prost(uint64, tag="20")]
     pub event_seq: u64,
+    /// What keeps the terminal: `native`, or `tmux` or `screen` after `--attach`.
+    #[prost(string, tag="21")]
+    pub backend: ::prost::alloc::string::String,
+    /// The methods that answer `UNSUPPORTED` because of the backend, for example `RestartSession`.
+    #[prost(string, repeated, tag="22")]
+    pub unsupported: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What works less well because of the backend: a sentence each, for people.
+    #[prost(string, repeated, tag="23")]
+    pub degraded: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 // ---- Terminal: writing ----
 

@@ -122,6 +122,9 @@ message!(GetStatusResponse {
     session_id: one["session_id": Text],
     name: optional["name": Text],
     event_seq: one["event_seq": Int<u64>],
+    backend: one["backend": Text],
+    unsupported: one["unsupported": List<Text>],
+    degraded: one["degraded": List<Text>],
 });
 
 message!(SendInputRequest {

@@ -29,8 +29,9 @@ use tokio_util::task::TaskTracker;
 use super::{Settings, route};
 use crate::pty::Reaper;
 use crate::service::{About, Caller, Closing, Level, Service};
+use crate::session;
 use crate::session::recipe::Recipe;
-use crate::session::{self, shell};
+use crate::session::shell::{self, Occupant};
 use crate::term::Size;
 
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -60,6 +61,7 @@ impl Plan {
         let reaper = Reaper::install().expect("a subreaper");
         let settings = session::Settings {
             epoch_ms: 17,
+            backend: session::Backend::Native,
             recipe: Recipe {
                 program: "sh".into(),
                 args: vec!["-c".into(), self.script.into()],
@@ -75,7 +77,7 @@ impl Plan {
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(reaper.run().await) });
-        let (session, shell) = shell::start(settings, None, reaper).expect("a child");
+        let (session, shell) = shell::start(settings, None, Occupant::Child(reaper)).expect("a child");
         let closing = Closing::default();
         let over = closing.clone();
         tasks.spawn(async move {
@@ -87,6 +89,7 @@ impl Plan {
             name: None,
             labels: BTreeMap::new(),
             agent: "unknown".into(),
+            backend: session::Backend::Native,
             version: "0",
             started: Instant::now(),
         };

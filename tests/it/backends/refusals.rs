@@ -1,0 +1,119 @@
+//! What `--attach` does not do, and that it says so.
+
+use bytes::Bytes;
+
+use super::foreign::Foreign;
+use crate::support::api::{routes, rpcs};
+use crate::support::coop::{Coop, SHELL, Setup};
+use crate::support::grpc::{Grpc, framed};
+use crate::support::session::{refusal, see, status, type_line};
+
+#[tokio::test]
+async fn what_status_calls_unsupported_is_refused_everywhere() {
+    let tmux = Foreign::tmux("work");
+    let coop = tmux.attach("tmux:work").await;
+    let listed = status(&mut coop.grpc().await).await.unsupported;
+    for name in
+        ["RestartSession", "SwitchSession", "GetEnv", "PutEnv", "DeleteEnv", "GetOutput", "StreamOutput"]
+    {
+        assert!(listed.iter().any(|listed| listed == name), "{name} is not in {listed:?}");
+    }
+    let rpcs = rpcs();
+    let (grpc, http) = (Grpc::tcp(coop.address()).await, coop.http());
+    for name in &listed {
+        let rpc = rpcs.iter().find(|rpc| rpc.name == *name).expect("a method of the proto");
+        let refused = grpc.end(&rpc.path, framed(b"")).await.expect_err(name);
+        assert_eq!(
+            (refused.code(), refusal(&refused).code.as_str()),
+            (tonic::Code::Unimplemented, "UNSUPPORTED")
+        );
+    }
+    for (rpc, route) in routes(&rpcs).filter(|(rpc, _)| listed.contains(&rpc.name)) {
+        let answer = http.call(route.verb.clone(), &route.path, Bytes::new()).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.code().as_str()),
+            (501, "UNSUPPORTED"),
+            "{} {route}",
+            rpc.name
+        );
+    }
+    let history = http.get("/api/v1/screen/text?scrollback=true").await;
+    assert_eq!(history.code(), "UNSUPPORTED");
+
+    let native = Coop::run(SHELL).await;
+    let status = status(&mut native.grpc().await).await;
+    assert_eq!(status.backend, "native");
+    assert!(status.unsupported.is_empty() && status.degraded.is_empty());
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_there_is_said_to_be_not_there() {
+    let tmux = Foreign::tmux("work");
+    for hostile in [
+        "wor",
+        "work2",
+        "w*",
+        "=work",
+        "work:0.0",
+        "work:",
+        "$0",
+        "@0",
+        "%0",
+        "{last}",
+        "-d",
+        "--",
+        "-S/x",
+        "#{pid}",
+        "#(touch pwned)",
+        "work;kill-server",
+        "work ; kill-server",
+        "\u{1f4a3}",
+    ] {
+        let (exit, said) = tmux.setup(&["--attach", &format!("tmux:{hostile}")]).fail().await;
+        assert_eq!(exit.code(), Some(64), "{hostile}: {said}");
+        assert!(said.contains("tmux:work"), "{hostile}: {said}");
+    }
+    for hostile in ["a\nb", "a\x1b[2Jb", "\u{9b}5n"] {
+        let (exit, said) = tmux.setup(&["--attach", &format!("tmux:{hostile}")]).fail().await;
+        assert_eq!(exit.code(), Some(64));
+        assert!(said.contains("no control characters") && !said.contains(hostile), "{said:?}");
+    }
+    assert_eq!(tmux.ask(&["list-sessions", "-F", "#{session_name}"]), "work");
+    assert!(!tmux.path().join("pwned").exists());
+
+    let screen = Foreign::screen("work").await;
+    for hostile in ["wor", "work2", "-ls", "-X", "1.work", "$HOME", "work\\"] {
+        let (exit, said) = screen.setup(&["--attach", &format!("screen:{hostile}")]).fail().await;
+        assert_eq!(exit.code(), Some(64), "{hostile}: {said}");
+        assert!(said.contains(".work"), "{hostile}: {said}");
+    }
+    assert_eq!(screen.screens().len(), 1);
+}
+
+#[tokio::test]
+async fn a_session_with_a_hostile_name_is_served_like_any_other() {
+    let name = "-x 'y\"; kill-server";
+    let tmux = Foreign::tmux(name);
+    let coop = tmux.attach(&format!("tmux:{name}")).await;
+    let mut client = coop.grpc().await;
+    type_line(&mut client, "echo served-$((1 + 1))").await;
+    see(&mut client, "served-2").await;
+}
+
+#[tokio::test]
+async fn coop_does_not_start_without_a_tmux_or_with_a_command() {
+    let empty = Foreign::tmux("work");
+    empty.ask(&["kill-server"]);
+    let (exit, said) = empty.setup(&["--attach", "tmux:work"]).fail().await;
+    assert_eq!(exit.code(), Some(64));
+    assert!(said.contains("tmux new-session -d -s work"), "{said}");
+    for host in ["tmux", "screen"] {
+        let nowhere = Setup::new(["--port", "0"]).env("COOP_ATTACH", &format!("{host}:work"));
+        let (exit, said) = nowhere.env("PATH", "/nowhere").fail().await;
+        assert_eq!(exit.code(), Some(64));
+        assert!(said.contains(&format!("{host} is not installed")), "{said}");
+    }
+    let (exit, said) = Setup::new(["--port", "0", "--attach", "tmux:work", "--", "bash"]).fail().await;
+    assert_eq!(exit.code(), Some(64));
+    assert!(said.contains("COMMAND"), "{said}");
+}
