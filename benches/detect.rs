@@ -19,7 +19,7 @@ const BUDGET: Duration = Duration::from_micros(200);
 
 fn main() {
     heading(&format!("detect: one look at a kept screen, mean of {LOOKS}, best of {ROUNDS}"));
-    let driver = driver::named("claude").expect("a driver");
+    let driver = driver::maker("claude").expect("a driver")();
     for agent in ["claude", "codex", "gemini"] {
         let mut worst = (Duration::ZERO, String::new());
         let mut looked = Duration::ZERO;

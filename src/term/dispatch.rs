@@ -14,7 +14,7 @@ use super::terminal::Signal;
 
 impl Sink for Engine {
     fn print_ascii(&mut self, text: &[u8]) {
-        self.joined = false;
+        self.joined &= text.is_empty();
         self.draw_all(text.iter().map(|byte| Function::Print(char::from(*byte))));
     }
 

@@ -20,8 +20,8 @@ const HUMAN_ECHO: Duration = Duration::from_millis(300);
 /// How long a stopped turn may take to end.
 const STOPPING: Duration = Duration::from_secs(4);
 /// How long the agent may take to show that it clears its composer.
-const CLEARING: Duration = Duration::from_millis(250);
-const CLEAR_PRESSES: u32 = 3;
+const CLEARING: Duration = Duration::from_millis(400);
+const CLEAR_PRESSES: u32 = 5;
 
 /// How long a paste may take to show in the composer; it is seen long before that.
 fn echo_deadline(length: usize) -> Duration {
