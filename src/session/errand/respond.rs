@@ -17,10 +17,11 @@ use crate::session::talk::{Channel, RespondOutcome};
 const PROGRESS: Duration = Duration::from_secs(5);
 /// How long the hook's answer may take to show.
 const HOOK: Duration = Duration::from_secs(2);
-/// After how long without an effect a key is taken for lost.
-const LOST: Duration = Duration::from_millis(700);
+/// After how long without an effect a key is taken for lost. A slow agent must not get it twice: the second would go
+/// to whatever comes after the dialog.
+const LOST: Duration = Duration::from_secs(2);
 /// How often the same key is pressed on the same dialog.
-const PRESSES: u32 = 3;
+const PRESSES: u32 = 2;
 /// Keys closer together were seen to be dropped.
 const APART: Duration = Duration::from_millis(100);
 
