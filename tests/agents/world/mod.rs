@@ -2,6 +2,7 @@
 //! start one, talk to it, and read in its report what went wrong.
 
 mod agent;
+mod journal;
 mod namespace;
 mod process;
 mod recipe;
@@ -91,6 +92,8 @@ impl Drop for World {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.report();
+        } else {
+            journal::note(&self.events());
         }
     }
 }
