@@ -9,6 +9,7 @@ pub mod launch;
 pub mod layout;
 pub mod prompt;
 pub mod sight;
+pub mod stamp;
 pub mod tracker;
 
 use std::time::Duration;
@@ -101,6 +102,11 @@ pub trait Driver: Send {
 
     /// Whether its idle screen cannot be mistaken for that of a running turn.
     fn sure_idle_screen(&self) -> bool;
+
+    /// Whether it proposes a plan once the turn is over, not in the middle of one.
+    fn plans_after_turn(&self) -> bool {
+        false
+    }
 }
 
 /// A step towards an answer.

@@ -57,6 +57,8 @@ pub struct Habits {
     pub guard: Duration,
     /// How long an inferred end of a turn must hold.
     pub grace: Duration,
+    /// It proposes a plan once the turn is over, not in the middle of one.
+    pub plans_after_turn: bool,
 }
 
 /// The last word of one source.
@@ -113,7 +115,7 @@ impl Tracker {
         Self {
             habits,
             standing: Standing::new(now),
-            asking: Asking::new(prefix, habits.guard),
+            asking: Asking::new(prefix, habits),
             votes: BTreeMap::new(),
             verdict: Verdict { situation: Situation::Starting, tier: Tier::Process, cause: "launch" },
             sight: Sight::default(),
@@ -158,7 +160,8 @@ impl Tracker {
         self.votes.insert(tier, Vote { tier, state, at, cause, seen });
         // A status file always knows better; another source takes back only what it said itself.
         self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
-        let turn = Turn::claimed(&claim);
+        let turn = self.turn_claimed(&claim);
+        let explicit = matches!(claim, Claim::TurnEnded);
         let announced = match claim {
             Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
             Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
@@ -176,9 +179,13 @@ impl Tracker {
             }
             Claim::Working | Claim::Retrying(_) | Claim::NotWorking => None,
         };
+        if explicit && tier == Tier::Terminal {
+            self.asking.outlive();
+        }
         if let Some(turn) = turn {
             // A title stops spinning when a dialog opens, too: that is no end of the turn around it.
             let dialog_explains = turn == Turn::Over(End::Well)
+                && !explicit
                 && tier == Tier::Terminal
                 && (self.asking.on_screen() || self.asking.standing(now).is_some());
             if !dialog_explains {
@@ -189,6 +196,23 @@ impl Tracker {
         }
         self.decide(now);
         announced
+    }
+
+    /// What a claim says of the turn; `None` if it is about something else.
+    fn turn_claimed(&self, claim: &Claim) -> Option<Turn> {
+        match claim {
+            Claim::Asked(ask) if ask.kind == PromptKind::Plan && self.habits.plans_after_turn => None,
+            Claim::Asked(_)
+            | Claim::TurnStarted { .. }
+            | Claim::Working
+            | Claim::Retrying(_)
+            | Claim::TurnEnded
+            | Claim::NotWorking
+            | Claim::Quiet
+            | Claim::Failed(_)
+            | Claim::Parked(_)
+            | Claim::Waiting => Turn::claimed(claim),
+        }
     }
 
     /// The agent's log has grown, whatever it says: it was not done.

@@ -5,8 +5,12 @@ use crate::driver::agent::{ErrorCategory, Trouble};
 use crate::driver::prompt::Ask;
 use crate::driver::sight::{Choice, Composer, Dialog, Page, Role};
 
-const HABITS: Habits =
-    Habits { sure_idle_screen: true, guard: Duration::from_millis(300), grace: Duration::from_secs(60) };
+const HABITS: Habits = Habits {
+    sure_idle_screen: true,
+    guard: Duration::from_millis(300),
+    grace: Duration::from_secs(60),
+    plans_after_turn: false,
+};
 
 /// A tracker, and the time as it tells it.
 struct Bench {
@@ -246,6 +250,44 @@ fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
 }
 
 #[test]
+fn a_terminal_that_says_that_the_turn_is_over_is_believed_though_the_dialog_is_still_drawn() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn a_plan_that_is_proposed_after_the_turn_leaves_it_over() {
+    let plan = || {
+        Claim::Asked(Box::new(Ask {
+            kind: PromptKind::Plan,
+            subtype: None,
+            tool: None,
+            input: None,
+            questions: Vec::new(),
+            plan: Some("# The plan\n\n1. Go".to_owned()),
+            message: String::new(),
+        }))
+    };
+    for announced in [true, false] {
+        let habits = Habits { plans_after_turn: true, ..HABITS };
+        let mut bench = Bench::working();
+        bench.tracker = Tracker::new(bench.now, habits, "7-1".to_owned());
+        bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).pass(1000, &busy());
+        bench.hear(Tier::Terminal, Claim::TurnEnded);
+        if announced {
+            bench.hear(Tier::Terminal, plan());
+            assert_eq!(bench.prompt().summary.as_deref(), Some("The plan"));
+        }
+        bench.pass(1000, &dialog(PromptKind::Plan, None, "Implement?"));
+        assert!(bench.prompt().ready);
+        bench.pass(1000, &composer());
+        assert_eq!(bench.state(), AgentState::Idle, "nothing ran while the plan was being looked at");
+    }
+}
+
+#[test]
 fn a_spinner_that_turns_on_begins_nothing_and_keeps_a_turn_alive() {
     let mut bench = Bench::working();
     bench.hear(Tier::Terminal, Claim::Working);
@@ -349,6 +391,14 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer());
     bench.hear_of(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));
     assert_eq!(bench.state(), AgentState::Idle, "that was another turn");
+
+    let mut bench = Bench::working();
+    let failed_at = bench.now;
+    let unsaid = Trouble { category: ErrorCategory::Other, detail: String::new() };
+    bench.after(20).hear(Tier::Terminal, Claim::Failed(unsaid)).look(&composer());
+    bench.after(20).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
+    let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
+    assert_eq!(*trouble, overloaded(), "the log says more than that it failed");
 }
 
 #[test]

@@ -94,6 +94,7 @@ impl Mind {
             sure_idle_screen: driver.sure_idle_screen(),
             guard: driver.guard(),
             grace: profile.grace,
+            plans_after_turn: driver.plans_after_turn(),
         };
         Self {
             tracker: Tracker::new(now.steady, habits, format!("{prefix}-p")),
