@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod claude;
+pub mod codex;
 pub mod evidence;
 pub mod fixture;
 pub mod launch;
@@ -27,8 +28,11 @@ use crate::term::{Screen, Signal};
 pub type Maker = fn() -> Box<dyn Driver>;
 
 /// Every agent by its name, which is also what its program is called, and what makes its driver.
-const AGENTS: &[(&str, Option<Maker>)] =
-    &[("claude", Some(|| Box::new(claude::Claude))), ("codex", None), ("gemini", None)];
+const AGENTS: &[(&str, Option<Maker>)] = &[
+    ("claude", Some(|| Box::new(claude::Claude))),
+    ("codex", Some(|| Box::new(codex::Codex::default()))),
+    ("gemini", None),
+];
 
 /// What a program is that no driver knows.
 pub const UNKNOWN: &str = "unknown";

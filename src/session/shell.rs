@@ -19,7 +19,7 @@ use super::command::Command;
 use super::event::ShutdownReason;
 use super::handle::Session;
 use super::mind::HookId;
-use super::outfit::{Outfitter, Wardrobe};
+use super::outfit::{Outfitter, Prepared, Wardrobe};
 use crate::driver::Driver;
 use crate::driver::launch::{LogPlace, Traces};
 use crate::error::{Code, Error};
@@ -127,11 +127,11 @@ impl Attendant {
         &mut self,
         mut launch: Launch,
         conversation: Option<&Conversation>,
-    ) -> Result<(Launch, Traces), LaunchError> {
+    ) -> Result<Prepared, LaunchError> {
         launch.env.push((HOOK_PIPE.into(), self.sources.hook_pipe().into()));
         let prepared = self.outfitter.prepare(&*self.driver, launch, conversation)?;
         // What is known of the log by then is about what the agent said before.
-        if let Some(place) = &prepared.1.log {
+        if let Some(place) = &prepared.traces.log {
             let from = if conversation.is_some() { From::End } else { From::Start };
             self.sources.follow(place.clone(), from);
         }
@@ -171,9 +171,9 @@ fn launch(
     mut attendant: Option<&mut Attendant>,
     reaper: Reaper,
 ) -> Result<(Child, Io, Input), LaunchError> {
-    let (launch, traces) = match &mut attendant {
+    let Prepared { launch, traces, unheard } = match &mut attendant {
         Some(attendant) => attendant.prepare(launch, conversation)?,
-        None => (launch, Traces::default()),
+        None => Prepared { launch, traces: Traces::default(), unheard: None },
     };
     let spawned = launch.spawn(&reaper)?;
     let pid = spawned.child.pid().as_raw_pid();
@@ -185,7 +185,7 @@ fn launch(
     let mut reading = JoinSet::new();
     reading.spawn(forward(spawned.reader, sender));
     let io = Io { writer: spawned.writer, control: spawned.control, output: Some(output), _reader: reading };
-    Ok((spawned.child, io, Input::Started { pid, prints_json }))
+    Ok((spawned.child, io, Input::Started { pid, prints_json, unheard }))
 }
 
 async fn forward(mut reader: Reader, output: mpsc::Sender<Bytes>) {

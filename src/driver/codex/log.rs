@@ -1,0 +1,123 @@
+//! What the lines of a rollout, Codex's session log, mean. Where the log is, and which of its lines are new, is not
+//! known here.
+//!
+//! | line | claim |
+//! |---|---|
+//! | `event_msg/task_started` | a turn runs; it also says whether the turn may end in a plan |
+//! | `event_msg/item_completed` `UserMessage` | a turn began, with its text |
+//! | `event_msg/item_completed` `Plan` | nothing: the plan is kept until the turn is over |
+//! | `response_item` `function_call`, `custom_tool_call` | a turn runs |
+//! | `event_msg/task_complete` with `error` | the turn ended in an error |
+//! | `event_msg/task_complete`, `event_msg/turn_aborted` | the turn is over |
+//! | any other | nothing |
+//!
+//! That a tool waits for a permission is not in the log.
+
+use serde_json::{Value, json};
+
+use super::ask;
+use super::notes::Notes;
+use super::trouble;
+use crate::driver::agent::Tier;
+use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::stamp;
+
+pub(super) fn read(notes: &mut Notes, line: &Value) -> Vec<Finding> {
+    let payload = &line["payload"];
+    let mut findings = Vec::new();
+    let told = match (line["type"].as_str(), payload["type"].as_str()) {
+        (Some("session_meta"), _) => {
+            findings.extend(conversation(payload).map(Finding::Fact));
+            None
+        }
+        (Some("event_msg"), Some("task_started")) => {
+            notes.turn_began();
+            notes.plan_mode = payload["collaboration_mode_kind"] == "plan";
+            Some(("log:task_started", Claim::Working, String::new()))
+        }
+        (Some("event_msg"), Some("item_completed")) => {
+            let (fact, told) = item(notes, &payload["item"]);
+            findings.extend(fact.map(Finding::Fact));
+            told
+        }
+        (Some("event_msg"), Some("task_complete")) => Some(complete(notes, payload)),
+        (Some("event_msg"), Some("turn_aborted")) => {
+            let seen = payload["reason"].as_str().unwrap_or_default().to_owned();
+            Some(("log:turn_aborted", Claim::TurnEnded, seen))
+        }
+        (Some("response_item"), Some("function_call" | "custom_tool_call")) => {
+            let (tool, input) = tool(payload);
+            findings.push(Finding::Fact(Fact::ToolUse { tool: tool.clone(), input }));
+            Some(("log:tool_call", Claim::Working, tool))
+        }
+        _ => None,
+    };
+    if let Some((cause, claim, seen)) = told {
+        findings.push(Finding::Evidence(Evidence {
+            tier: Tier::SessionLog,
+            claim,
+            cause,
+            seen: ask::one_line(&seen),
+            at_epoch_ms: line["timestamp"].as_str().and_then(stamp::epoch_ms),
+        }));
+    }
+    findings
+}
+
+fn conversation(meta: &Value) -> impl Iterator<Item = Fact> {
+    let text = |key: &str| meta[key].as_str().map(str::to_owned);
+    let id = text("id").map(|id| Fact::Conversation { id, transcript: None });
+    [id, text("cwd").map(Fact::Cwd)].into_iter().flatten()
+}
+
+type Told = (&'static str, Claim, String);
+
+fn item(notes: &mut Notes, item: &Value) -> (Option<Fact>, Option<Told>) {
+    match item["type"].as_str() {
+        Some("UserMessage") => {
+            let said = texts(&item["content"]);
+            let claim = Claim::TurnStarted { text: Some(said.clone()) };
+            (None, Some(("log:user", claim, said)))
+        }
+        Some("AgentMessage") => (Some(Fact::Message(texts(&item["content"]))), None),
+        Some("Plan") => {
+            notes.plan = item["text"].as_str().map(str::to_owned);
+            (None, None)
+        }
+        _ => (None, None),
+    }
+}
+
+fn complete(notes: &mut Notes, payload: &Value) -> Told {
+    if payload["error"].is_object() {
+        let failed = trouble::of(&payload["error"]);
+        notes.trouble = Some(failed.clone());
+        let seen = failed.detail.clone();
+        return ("log:error", Claim::Failed(failed), seen);
+    }
+    // The terminal has announced the plan, and must not be made to forget it.
+    let over = if notes.plan_announced { Claim::NotWorking } else { Claim::TurnEnded };
+    ("log:task_complete", over, String::new())
+}
+
+/// The tool and its input, as hooks would name them.
+fn tool(payload: &Value) -> (String, Value) {
+    let name = payload["name"].as_str().unwrap_or_default();
+    let arguments = payload["arguments"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    match (name, arguments) {
+        ("exec_command", Some(arguments)) => {
+            let mut input = json!({ "command": arguments["cmd"] });
+            if let Some(reason) = arguments["justification"].as_str() {
+                input["description"] = reason.into();
+            }
+            (ask::SHELL.to_owned(), input)
+        }
+        (name, Some(arguments)) => (name.to_owned(), arguments),
+        (name, None) => (name.to_owned(), json!({ "command": payload["input"] })),
+    }
+}
+
+fn texts(content: &Value) -> String {
+    let texts = content.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,26 @@
+//! What one source has told and another one needs: the payload of a question that is about to be asked, the plan of a
+//! turn, why it failed. It decides nothing.
+
+use crate::driver::agent::Trouble;
+use crate::driver::prompt::Ask;
+
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// The turn is one that may end in a plan.
+    pub(super) plan_mode: bool,
+    /// The plan that the turn proposes.
+    pub(super) plan: Option<String>,
+    /// The plan was announced, so that the end of the turn is no news any more.
+    pub(super) plan_announced: bool,
+    /// What the model wants to ask. Outside plan mode no dialog comes of it.
+    pub(super) question: Option<Ask>,
+    /// Why the turn failed.
+    pub(super) trouble: Option<Trouble>,
+}
+
+impl Notes {
+    /// Another turn begins.
+    pub(super) fn turn_began(&mut self) {
+        *self = Self { plan_mode: self.plan_mode, ..Self::default() };
+    }
+}
