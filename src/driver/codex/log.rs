@@ -40,7 +40,17 @@ pub(super) fn read(notes: &mut Notes, line: &Value) -> Vec<Finding> {
             findings.extend(fact.map(Finding::Fact));
             told
         }
-        (Some("event_msg"), Some("task_complete")) => Some(complete(notes, payload)),
+        (Some("event_msg"), Some("task_complete")) if payload["error"].is_object() => {
+            let failed = trouble::of(&payload["error"]);
+            notes.trouble = Some(failed.clone());
+            let seen = failed.detail.clone();
+            Some(("log:error", Claim::Failed(failed), seen))
+        }
+        // The plan was announced with the end of the turn, and must not be forgotten for it.
+        (Some("event_msg"), Some("task_complete")) if notes.plan_announced => None,
+        (Some("event_msg"), Some("task_complete")) => {
+            Some(("log:task_complete", Claim::TurnEnded, String::new()))
+        }
         (Some("event_msg"), Some("turn_aborted")) => {
             let seen = payload["reason"].as_str().unwrap_or_default().to_owned();
             Some(("log:turn_aborted", Claim::TurnEnded, seen))
@@ -86,18 +96,6 @@ fn item(notes: &mut Notes, item: &Value) -> (Option<Fact>, Option<Told>) {
         }
         _ => (None, None),
     }
-}
-
-fn complete(notes: &mut Notes, payload: &Value) -> Told {
-    if payload["error"].is_object() {
-        let failed = trouble::of(&payload["error"]);
-        notes.trouble = Some(failed.clone());
-        let seen = failed.detail.clone();
-        return ("log:error", Claim::Failed(failed), seen);
-    }
-    // The terminal has announced the plan, and must not be made to forget it.
-    let over = if notes.plan_announced { Claim::NotWorking } else { Claim::TurnEnded };
-    ("log:task_complete", over, String::new())
 }
 
 /// The tool and its input, as hooks would name them.

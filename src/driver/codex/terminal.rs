@@ -13,7 +13,10 @@
 //! |---|---|
 //! | a braille spinner | a turn runs |
 //! | `[ ! ] Action Required` | some dialog is on screen |
-//! | anything else | no turn runs, even if the status is still `working` for a background terminal |
+//! | anything else | no turn runs, but only if the program has no status: that says how the turn ended, a moment later |
+//!
+//! The status stays `working` after a turn that leaves a background terminal running. Then hooks and log tell its end,
+//! and after a dialog that was declined the title does.
 //!
 //! Neither says anything before the program is ready, nor during the dialogs of its start.
 
@@ -66,7 +69,7 @@ impl Terminal {
         }
         let told = |cause, claim| vec![Finding::new(Tier::Terminal, cause, claim, text)];
         match status {
-            Status::Idle if notes.plan_announced => told("status:idle", Claim::NotWorking),
+            Status::Idle | Status::Done if notes.plan_announced => told("status:idle", Claim::NotWorking),
             Status::Idle => told("status:idle", Claim::TurnEnded),
             Status::Done => {
                 let mut findings = told("status:done", Claim::TurnEnded);
@@ -95,12 +98,16 @@ impl Terminal {
     pub(super) fn title(&mut self, text: &str) -> Vec<Finding> {
         let Some(title) = Title::read(text) else { return Vec::new() };
         self.spins |= title == Title::Spinning;
-        if self.title.replace(title) == Some(title) {
+        let before = self.title.replace(title);
+        if before == Some(title) {
             return Vec::new();
         }
+        let declined = before == Some(Title::ActionRequired) && self.status == Some(Status::Working);
         let (cause, claim) = match title {
             Title::Spinning => ("title:spinner", Claim::Working),
             Title::ActionRequired => ("title:action", Claim::Waiting),
+            Title::Plain if declined => ("status:background", Claim::TurnEnded),
+            Title::Plain if self.status.is_some() => return Vec::new(),
             Title::Plain => ("title:plain", Claim::NotWorking),
         };
         vec![Finding::new(Tier::Terminal, cause, claim, text)]
@@ -177,9 +184,11 @@ mod tests {
         let told = ["proj", "!idle:app=codex", "!working:app=codex", "⠋ proj", "⠙ proj", "⠹ A title | proj"];
         let claims = hear(&mut Notes::default(), &told);
         assert_eq!(claims, [Claim::NotWorking, Claim::TurnEnded, Claim::Working, Claim::Working]);
-        let told = ["⠋ proj", "A title | proj", "Another | proj", "!done:app=codex", "!idle:app=codex", ""];
+        let told = ["⠋ proj", "A title | proj", "Another | proj", ""];
+        assert_eq!(hear(&mut Notes::default(), &told), [Claim::Working, Claim::NotWorking]);
+        let told = ["!working:app=codex", "⠋ proj", "A title | proj", "!done:app=codex", "!idle:app=codex"];
         let claims = hear(&mut Notes::default(), &told);
-        assert_eq!(claims, [Claim::Working, Claim::NotWorking, Claim::TurnEnded, Claim::TurnEnded]);
+        assert_eq!(claims, [Claim::Working, Claim::Working, Claim::TurnEnded, Claim::TurnEnded]);
     }
 
     #[test]
@@ -198,16 +207,12 @@ mod tests {
 
     #[test]
     fn what_works_after_a_declined_dialog_is_a_background_terminal() {
-        let told = [
-            "⠋ p",
-            "!working:app=codex",
-            "!blocked:app=codex:kind=permission",
-            "[ ! ] Action Required | p",
-            "p",
-            "!working:app=codex",
-        ];
-        let claims = hear(&mut Notes::default(), &told);
-        assert_eq!(claims.last(), Some(&Claim::TurnEnded));
+        let asked =
+            ["⠋ p", "!working:app=codex", "!blocked:app=codex:kind=permission", "[ ! ] Action Required | p"];
+        for declined in [["p", "!working:app=codex"], ["!working:app=codex", "p"]] {
+            let claims = hear(&mut Notes::default(), &[&asked[..], &declined[..]].concat());
+            assert_eq!(claims.last(), Some(&Claim::TurnEnded), "{declined:?}");
+        }
     }
 
     #[test]

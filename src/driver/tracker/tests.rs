@@ -399,6 +399,15 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     bench.after(20).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
     let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
     assert_eq!(*trouble, overloaded(), "the log says more than that it failed");
+
+    let mut bench = Bench::working();
+    let unsaid = Trouble { category: ErrorCategory::Other, detail: String::new() };
+    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None });
+    let failed_at = bench.now + Duration::from_millis(40);
+    bench.after(50).hear(Tier::Terminal, Claim::Failed(unsaid)).look(&composer());
+    bench.after(10).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded())).pass(400, &composer());
+    let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
+    assert_eq!(*trouble, overloaded(), "what waits for its time is told in full");
 }
 
 #[test]

@@ -123,6 +123,15 @@ impl Standing {
         {
             return self.stand(word);
         }
+        if let Turn::Over(End::Failed(_) | End::Parked(_)) = &word.turn
+            && word.at >= self.began
+        {
+            // Whoever waits to say that the turn failed says it in the newest words.
+            let failed = |turn: &Turn| matches!(turn, Turn::Over(End::Failed(_) | End::Parked(_)));
+            for pending in self.pending.iter_mut().filter(|pending| failed(&pending.word.turn)) {
+                pending.word.turn = word.turn.clone();
+            }
+        }
         if word.at < self.word.at {
             return;
         }
