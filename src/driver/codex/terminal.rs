@@ -3,7 +3,7 @@
 //! | status | claim |
 //! |---|---|
 //! | `idle`, `done` | the turn is over; a plan that the turn proposed is announced with it |
-//! | `working` | a turn runs; right after a dialog and without a spinner it is only a background terminal that does |
+//! | `working` | a turn runs |
 //! | `blocked:kind=question` | the question that a hook has told of, else some dialog |
 //! | `blocked:kind=permission` | some dialog: the hook tells which, and the dialog may take a second to appear |
 //! | `error` | the turn failed, for the reason that the log gave |
@@ -15,8 +15,7 @@
 //! | `[ ! ] Action Required` | some dialog is on screen |
 //! | anything else | no turn runs, but only if the program has no status: that says how the turn ended, a moment later |
 //!
-//! The status stays `working` after a turn that leaves a background terminal running. Then hooks and log tell its end,
-//! and after a dialog that was declined the title does.
+//! The status stays `working` after a turn that leaves a background terminal running. Then hooks and log tell its end.
 //!
 //! Neither says anything before the program is ready, nor during the dialogs of its start.
 
@@ -34,8 +33,6 @@ const ACTION: &str = "Action Required";
 pub(super) struct Terminal {
     status: Option<Status>,
     title: Option<Title>,
-    /// The title has spun, so one that stands still means something.
-    spins: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +60,7 @@ impl Terminal {
 
     pub(super) fn status(&mut self, notes: &mut Notes, text: &str) -> Vec<Finding> {
         let Some(status) = Status::read(text) else { return Vec::new() };
-        let before = self.status.replace(status);
-        if before == Some(status) {
+        if self.status.replace(status) == Some(status) {
             return Vec::new();
         }
         let told = |cause, claim| vec![Finding::new(Tier::Terminal, cause, claim, text)];
@@ -78,9 +74,6 @@ impl Terminal {
                     findings.extend(told("status:plan", Claim::Asked(Box::new(ask::plan(plan)))));
                 }
                 findings
-            }
-            Status::Working if self.only_a_background_terminal(before) => {
-                told("status:background", Claim::TurnEnded)
             }
             Status::Working => told("status:working", Claim::Working),
             Status::Permission => told("status:permission", Claim::Waiting),
@@ -97,26 +90,16 @@ impl Terminal {
 
     pub(super) fn title(&mut self, text: &str) -> Vec<Finding> {
         let Some(title) = Title::read(text) else { return Vec::new() };
-        self.spins |= title == Title::Spinning;
-        let before = self.title.replace(title);
-        if before == Some(title) {
+        if self.title.replace(title) == Some(title) {
             return Vec::new();
         }
-        let declined = before == Some(Title::ActionRequired) && self.status == Some(Status::Working);
         let (cause, claim) = match title {
             Title::Spinning => ("title:spinner", Claim::Working),
             Title::ActionRequired => ("title:action", Claim::Waiting),
-            Title::Plain if declined => ("status:background", Claim::TurnEnded),
             Title::Plain if self.status.is_some() => return Vec::new(),
             Title::Plain => ("title:plain", Claim::NotWorking),
         };
         vec![Finding::new(Tier::Terminal, cause, claim, text)]
-    }
-
-    /// The dialog was declined, which ends the turn; what still works was started before.
-    fn only_a_background_terminal(&self, before: Option<Status>) -> bool {
-        let asked = matches!(before, Some(Status::Permission | Status::Question));
-        asked && self.spins && self.title == Some(Title::Plain)
     }
 }
 
@@ -203,16 +186,6 @@ mod tests {
         ];
         let claims = hear(&mut Notes::default(), &told);
         assert_eq!(claims, [Claim::Working, Claim::Waiting, Claim::Waiting, Claim::Working, Claim::Working]);
-    }
-
-    #[test]
-    fn what_works_after_a_declined_dialog_is_a_background_terminal() {
-        let asked =
-            ["⠋ p", "!working:app=codex", "!blocked:app=codex:kind=permission", "[ ! ] Action Required | p"];
-        for declined in [["p", "!working:app=codex"], ["!working:app=codex", "p"]] {
-            let claims = hear(&mut Notes::default(), &[&asked[..], &declined[..]].concat());
-            assert_eq!(claims.last(), Some(&Claim::TurnEnded), "{declined:?}");
-        }
     }
 
     #[test]

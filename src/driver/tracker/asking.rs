@@ -141,8 +141,8 @@ impl Asking {
     }
 
     /// The agent itself says that the turn is over: a dialog of it that is still drawn does not prove otherwise.
-    pub(super) fn outlive(&mut self) {
-        if let Some(shown) = &mut self.shown {
+    pub(super) fn outlive(&mut self, at: Instant) {
+        if let Some(shown) = self.shown.as_mut().filter(|shown| shown.since <= at) {
             shown.outlived = true;
         }
     }

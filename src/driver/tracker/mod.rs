@@ -179,8 +179,8 @@ impl Tracker {
             }
             Claim::Working | Claim::Retrying(_) | Claim::NotWorking => None,
         };
-        if explicit && tier == Tier::Terminal {
-            self.asking.outlive();
+        if explicit {
+            self.asking.outlive(at);
         }
         if let Some(turn) = turn {
             // A title stops spinning when a dialog opens, too: that is no end of the turn around it.

@@ -250,11 +250,21 @@ fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
 }
 
 #[test]
-fn a_terminal_that_says_that_the_turn_is_over_is_believed_though_the_dialog_is_still_drawn() {
+fn an_agent_that_says_that_the_turn_is_over_is_believed_though_its_dialog_is_still_drawn() {
+    for tier in [Tier::Terminal, Tier::Hooks] {
+        let mut bench = Bench::working();
+        bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+        bench.hear(tier, Claim::TurnEnded).pass(20, &permission("ls")).pass(200, &composer());
+        assert_eq!(bench.state(), AgentState::Idle);
+    }
     let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
-    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(200, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+    let before = bench.now;
+    bench.after(100).hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+    bench
+        .hear_of(before, Tier::SessionLog, Claim::TurnEnded)
+        .pass(2000, &permission("ls"))
+        .pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Working, "that was about the turn before the dialog");
 }
 
 #[test]
