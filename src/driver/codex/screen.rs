@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::{dialogs, trouble};
 use crate::driver::agent::Trouble;
 use crate::driver::layout;
@@ -17,6 +19,8 @@ const SHELL: char = '!';
 const BULLETS: [char; 2] = ['•', '◦'];
 /// How many rows above the composer the line of a running turn can stand: queued messages come between.
 const NEAR: usize = 12;
+/// What stands at the right edge of a composer that holds more than it can show.
+pub(super) const MORE_ABOVE: char = '↑';
 /// The hint of the composer, for a look at a screen without colours.
 const HINT: &str = "Ask Codex to do anything";
 
@@ -60,7 +64,13 @@ fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
     None
 }
 
-/// What is typed in the composer's rows.
+/// Whether a line reaches to the right edge.
+fn fills(screen: &Screen, line: &str) -> bool {
+    line.width() == usize::from(screen.size().cols())
+}
+
+/// What is typed in the composer's rows. If it is too tall for them, what is above the first row is left out, and an
+/// arrow stands for it.
 fn draft(screen: &Screen, rows: Range<usize>) -> String {
     let mut draft = String::new();
     for row in rows.clone() {
@@ -71,7 +81,14 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
         } else if cells.text().starts_with(SHELL) {
             draft.push(SHELL);
         }
-        draft.push_str(&layout::field(cells, begin).typed);
+        let typed = layout::field(cells, begin).typed;
+        match typed.strip_suffix(MORE_ABOVE).filter(|_| row == rows.start && fills(screen, cells.text())) {
+            Some(typed) => {
+                draft.push(MORE_ABOVE);
+                draft.push_str(typed.trim_end());
+            }
+            None => draft.push_str(&typed),
+        }
     }
     if draft == HINT {
         draft.clear();

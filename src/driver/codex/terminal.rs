@@ -11,7 +11,7 @@
 //!
 //! | title begins with | claim |
 //! |---|---|
-//! | a braille spinner | a turn runs |
+//! | a braille spinner | a turn runs, unless the status denies it: it also spins while servers are started |
 //! | `[ ! ] Action Required` | some dialog is on screen |
 //! | anything else | no turn runs, but only if the program has no status: that says how the turn ended, a moment later |
 //!
@@ -94,6 +94,9 @@ impl Terminal {
             return Vec::new();
         }
         let (cause, claim) = match title {
+            Title::Spinning if self.status.is_some_and(|status| status != Status::Working) => {
+                return Vec::new();
+            }
             Title::Spinning => ("title:spinner", Claim::Working),
             Title::ActionRequired => ("title:action", Claim::Waiting),
             Title::Plain if self.status.is_some() => return Vec::new(),
@@ -185,7 +188,10 @@ mod tests {
             "!working:app=codex",
         ];
         let claims = hear(&mut Notes::default(), &told);
-        assert_eq!(claims, [Claim::Working, Claim::Waiting, Claim::Waiting, Claim::Working, Claim::Working]);
+        assert_eq!(claims, [Claim::Working, Claim::Waiting, Claim::Waiting, Claim::Working]);
+        let told = ["p", "!idle:app=codex", "⠋ p", "p"];
+        let claims = hear(&mut Notes::default(), &told);
+        assert_eq!(claims, [Claim::NotWorking, Claim::TurnEnded], "only servers are started");
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //!
 //! | the screen | says |
 //! |---|---|
-//! | shows a running turn, and showed none before | a turn runs |
+//! | shows a running turn, and showed none before | a turn runs, unless one has just ended: that is drawn late |
 //! | shows a running turn a second after one is said to have failed | another turn runs |
 //! | shows composer and no turn, three looks at least 250 ms apart, while a turn is said to run | the turn is over, if the agent's idle screen cannot be mistaken |
 
@@ -91,6 +91,8 @@ pub struct Tracker {
     waiting: Option<Waiting>,
     idle_looks: IdleLooks,
     grace_ends: Option<Instant>,
+    /// A running turn appeared on screen right after one was said to be over.
+    drawn_late: bool,
 }
 
 /// A dialog that a source knows to stand, and nothing more of it.
@@ -122,6 +124,7 @@ impl Tracker {
             waiting: None,
             idle_looks: IdleLooks::default(),
             grace_ends: None,
+            drawn_late: false,
         }
     }
 
@@ -231,18 +234,25 @@ impl Tracker {
             return;
         }
         let began = sight.busy && !self.sight.busy;
+        let was_drawn_late = self.drawn_late;
         self.sight = sight;
         self.asking.look(now, &self.sight);
         if self.asking.inside_a_turn() && !matches!(self.standing.word().turn, Turn::Running { .. }) {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:dialog", now));
         }
-        if began {
+        let word = self.standing.word();
+        let settled = now.duration_since(word.at) >= SETTLED;
+        // What is drawn right after the end of a turn was drawn before it.
+        let just_over = matches!(word.turn, Turn::Over(_)) && !settled;
+        self.drawn_late = self.sight.busy && just_over && (began || self.drawn_late);
+        let still_drawn = self.sight.busy && was_drawn_late && !just_over;
+        if (began || still_drawn) && !just_over {
             self.vote(now, AgentState::Working, "screen:busy", "a running turn");
             self.standing.hear(now, screen_word(Turn::Running { retrying: None }, "screen:busy", now));
         }
         let word = self.standing.word();
         let failed = matches!(word.turn, Turn::Over(End::Failed(_) | End::Parked(_)));
-        if failed && self.sight.busy && now.duration_since(word.at) >= SETTLED {
+        if failed && self.sight.busy && settled {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:busy", now));
         }
         self.standing.keep_time(now);
@@ -284,6 +294,7 @@ impl Tracker {
             Turn::Over(_) | Turn::Unknown | Turn::Running { .. } => None,
         };
         let waiting = self.waiting.as_ref().map(|waiting| waiting.since + UNRECOGNISED);
+        let drawn_late = self.drawn_late.then_some(word.at + SETTLED);
         let idle_look =
             self.looks_idle().then(|| self.idle_looks.last.map(|last| last + LOOK_APART)).flatten();
         [
@@ -292,6 +303,7 @@ impl Tracker {
             unrecognised.filter(|at| *at > now),
             waiting.filter(|at| *at > now),
             idle_look,
+            drawn_late,
             self.grace_ends,
         ]
         .into_iter()

@@ -126,6 +126,14 @@ fn overloaded() -> Trouble {
 }
 
 #[test]
+fn a_turn_that_is_drawn_only_when_it_is_over_begins_no_other() {
+    let mut bench = Bench::idle();
+    bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
+    bench.pass(40, &busy()).pass(100, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
 fn idle_needs_the_composer_on_screen() {
     let mut bench = Bench::new();
     bench.hear(Tier::Terminal, Claim::NotWorking).look(&Sight::default());
