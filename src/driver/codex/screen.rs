@@ -82,12 +82,11 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
             draft.push(SHELL);
         }
         let typed = layout::field(cells, begin).typed;
-        match typed.strip_suffix(MORE_ABOVE).filter(|_| row == rows.start && fills(screen, cells.text())) {
-            Some(typed) => {
-                draft.push(MORE_ABOVE);
-                draft.push_str(typed.trim_end());
-            }
-            None => draft.push_str(&typed),
+        if row == rows.start && cells.text().ends_with(MORE_ABOVE) && fills(screen, cells.text()) {
+            draft.push(MORE_ABOVE);
+            draft.push_str(typed.trim_end_matches([MORE_ABOVE, ' ']));
+        } else {
+            draft.push_str(&typed);
         }
     }
     if draft == HINT {
