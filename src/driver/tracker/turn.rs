@@ -6,7 +6,8 @@
 //! | how the turn ended badly, since it began | stands, whatever ended it first: the newest account of it counts |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
-//! | a source of the same or a better rank | stands |
+//! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
+//! | a source of the same or a better rank, or what the agent prints itself | stands |
 //! | a worse rank, towards more activity | stands |
 //! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
 
@@ -17,6 +18,8 @@ use crate::driver::evidence::Claim;
 
 /// How far a title or a status file may trail behind a hook about the same thing.
 pub(super) const LAG: Duration = Duration::from_millis(300);
+/// How long an agent may take to be done after its last hook. What is typed meanwhile, it takes for part of the turn.
+const DONE: Duration = Duration::from_millis(300);
 /// How long a lesser source must hold against a better one.
 const HOLD: Duration = Duration::from_secs(1);
 
@@ -140,13 +143,37 @@ impl Standing {
         {
             return;
         }
+        if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
+            // Two sources that agree are believed at once, and the hook knows best how it ended.
+            let ending = |pending: &Pending| matches!(pending.word.turn, Turn::Over(_));
+            if let Some(agreed) = self.pending.iter().position(ending) {
+                let other = self.pending.remove(agreed).word;
+                let (best, rest) = if word.tier == Tier::Hooks { (word, other) } else { (other, word) };
+                return self.stand(Word { at: best.at.max(rest.at), ..best });
+            }
+            if word.tier == Tier::Hooks {
+                return self.pending.push(Pending { word, due: now + DONE });
+            }
+        }
         let contradicts = word.turn.contradicts(&self.word.turn);
         let (rank, standing) = (word.tier.rank(), self.word.tier.rank());
         let trails = matches!(word.tier, Tier::Terminal | Tier::Registry) && word.tier != self.word.tier;
+        let ending =
+            self.pending.iter().find(|pending| pending.word.tier == Tier::Hooks).map(|end| end.word.at);
+        if let (Some(ended), Turn::Running { .. }) = (ending, &word.turn)
+            && trails
+            && word.at.saturating_duration_since(ended) < LAG
+        {
+            return self.pending.push(Pending { word, due: ended + LAG });
+        }
         if contradicts && trails && standing == 1 && word.at.duration_since(self.word.at) < LAG {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
-        } else if rank <= standing || !contradicts || word.turn.activity() > self.word.turn.activity() {
+        } else if rank <= standing
+            || word.tier == Tier::Stdout
+            || !contradicts
+            || word.turn.activity() > self.word.turn.activity()
+        {
             self.stand(word);
         } else {
             self.pending.push(Pending { word, due: now + HOLD });
