@@ -42,13 +42,18 @@ fn same_start(draft: &str, pasted: &str) -> bool {
     draft.starts_with(char::is_whitespace) == pasted.starts_with(char::is_whitespace)
 }
 
-/// Whether a field shows a text. Its rows are wrapped at blanks, so blanks do not count, nor does what has no width.
+/// Whether a field shows a text. Its rows are wrapped at blanks, so blanks do not count, nor does what has no width,
+/// nor do pictures: of several that are joined into one, a terminal shows some.
 pub(super) fn shows(field: &str, text: &str) -> bool {
-    visible(field).eq(visible(text))
+    visible(field).eq(visible(text)) && field.trim().is_empty() == text.trim().is_empty()
 }
 
 fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| !c.is_whitespace() && c.width().unwrap_or(0) > 0)
+    text.chars().filter(|c| !c.is_whitespace() && c.width().unwrap_or(0) > 0 && !is_picture(*c))
+}
+
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// A long paste is shown as `[Pasted Content 5000 chars]`.
@@ -83,6 +88,8 @@ mod tests {
         assert!(!holds_draft("one two", "one two three"));
         assert!(holds_draft("!ls", &compose("!ls")));
         assert!(!holds_draft("", "x"));
+        assert!(holds_draft("well 👍 done", "well 👍🏽 done"));
+        assert!(!holds_draft("", "👍"));
         let long = "é".repeat(1200);
         assert!(holds_draft("[Pasted Content 1200 chars]", &long));
         assert!(!holds_draft("[Pasted Content 1201 chars]", &long));
