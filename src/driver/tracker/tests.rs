@@ -288,7 +288,7 @@ fn an_agent_that_says_that_the_turn_is_over_is_believed_though_its_dialog_is_sti
     for tier in [Tier::Terminal, Tier::Hooks] {
         let mut bench = Bench::working();
         bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
-        bench.hear(tier, Claim::TurnEnded).pass(20, &permission("ls")).pass(200, &composer());
+        bench.hear(tier, Claim::TurnEnded).pass(20, &permission("ls")).pass(500, &composer());
         assert_eq!(bench.state(), AgentState::Idle);
     }
     let mut bench = Bench::working();
