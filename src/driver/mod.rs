@@ -111,6 +111,11 @@ pub trait Driver: Send {
     fn plans_after_turn(&self) -> bool {
         false
     }
+
+    /// How long it must be idle for the first time to be believed.
+    fn settling(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// A step towards an answer.

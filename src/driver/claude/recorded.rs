@@ -158,6 +158,7 @@ impl Bench {
             guard: GUARD,
             grace: Duration::from_secs(60),
             plans_after_turn: false,
+            settling: Duration::ZERO,
         };
         let start = Instant::now();
         let tracker = Tracker::new(start, habits, "1-1".to_owned());

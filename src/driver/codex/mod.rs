@@ -33,6 +33,9 @@ use crate::term::{Screen, Signal};
 /// A dialog takes keys as soon as it is drawn; this only lets the drawing end.
 const GUARD: Duration = Duration::from_millis(100);
 
+/// When it is ready it works for a moment more: it starts its servers.
+const SETTLING: Duration = Duration::from_millis(300);
+
 #[derive(Debug, Default)]
 pub struct Codex {
     terminal: Terminal,
@@ -113,5 +116,9 @@ impl Driver for Codex {
 
     fn plans_after_turn(&self) -> bool {
         true
+    }
+
+    fn settling(&self) -> Duration {
+        SETTLING
     }
 }

@@ -59,6 +59,8 @@ pub struct Habits {
     pub grace: Duration,
     /// It proposes a plan once the turn is over, not in the middle of one.
     pub plans_after_turn: bool,
+    /// How long it must be idle for the first time to be believed: it may still be starting things.
+    pub settling: Duration,
 }
 
 /// The last word of one source.
@@ -93,6 +95,8 @@ pub struct Tracker {
     grace_ends: Option<Instant>,
     /// A running turn appeared on screen right after one was said to be over.
     drawn_late: bool,
+    /// It has been idle before.
+    settled: bool,
 }
 
 /// A dialog that a source knows to stand, and nothing more of it.
@@ -125,6 +129,7 @@ impl Tracker {
             idle_looks: IdleLooks::default(),
             grace_ends: None,
             drawn_late: false,
+            settled: false,
         }
     }
 
@@ -295,6 +300,7 @@ impl Tracker {
         };
         let waiting = self.waiting.as_ref().map(|waiting| waiting.since + UNRECOGNISED);
         let drawn_late = self.drawn_late.then_some(word.at + SETTLED);
+        let settling = Some(word.at + self.habits.settling).filter(|at| !self.settled && *at > now);
         let idle_look =
             self.looks_idle().then(|| self.idle_looks.last.map(|last| last + LOOK_APART)).flatten();
         [
@@ -304,6 +310,7 @@ impl Tracker {
             waiting.filter(|at| *at > now),
             idle_look,
             drawn_late,
+            settling,
             self.grace_ends,
         ]
         .into_iter()
@@ -413,7 +420,9 @@ impl Tracker {
                     && !sight.option_list
                     && !self.asking.on_screen()
                     && now.duration_since(*at) >= UNRECOGNISED;
-                if shown || nothing_known {
+                let believed = self.settled || now.duration_since(*at) >= self.habits.settling;
+                if (shown || nothing_known) && believed {
+                    self.settled = true;
                     Situation::Idle
                 } else {
                     match &self.verdict.situation {

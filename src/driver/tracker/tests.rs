@@ -10,6 +10,7 @@ const HABITS: Habits = Habits {
     guard: Duration::from_millis(300),
     grace: Duration::from_secs(60),
     plans_after_turn: false,
+    settling: Duration::ZERO,
 };
 
 /// A tracker, and the time as it tells it.
@@ -131,6 +132,22 @@ fn a_turn_that_is_drawn_only_when_it_is_over_begins_no_other() {
     bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
     bench.pass(40, &busy()).pass(100, &composer());
     assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn an_agent_that_must_settle_is_idle_once_it_stays_so() {
+    let mut bench = Bench::new();
+    let habits = Habits { settling: Duration::from_millis(300), ..HABITS };
+    bench.tracker = Tracker::new(bench.now, habits, "7-1".to_owned());
+    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(50, &composer());
+    assert_eq!(bench.state(), AgentState::Starting);
+    bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
+    bench.pass(250, &composer());
+    assert_ne!(bench.state(), AgentState::Idle);
+    bench.pass(100, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+    bench.after(500).hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
+    assert_eq!(bench.state(), AgentState::Idle, "later it is believed at once");
 }
 
 #[test]

@@ -97,6 +97,7 @@ impl Mind {
             guard: driver.guard(),
             grace: profile.grace,
             plans_after_turn: driver.plans_after_turn(),
+            settling: driver.settling(),
         };
         Self {
             tracker: Tracker::new(now.steady, habits, format!("{prefix}-p")),
