@@ -22,6 +22,7 @@ use crate::driver::evidence::{Claim, Fact, Finding};
 
 /// `asking`: the terminal already says that a question stands.
 pub(super) fn read(notes: &mut Notes, asking: bool, event: &str, payload: &Value) -> Vec<Finding> {
+    notes.hooks = true;
     let mut findings = Vec::new();
     let main = payload["agent_id"].is_null();
     if main && event != "SessionEnd" {

@@ -8,7 +8,7 @@
 //! | `event_msg/item_completed` `Plan` | nothing: the plan is kept until the turn is over |
 //! | `response_item` `function_call`, `custom_tool_call` | a turn runs |
 //! | `event_msg/task_complete` with `error` | the turn ended in an error |
-//! | `event_msg/task_complete`, `event_msg/turn_aborted` | the turn is over |
+//! | `event_msg/task_complete`, `event_msg/turn_aborted` | the turn is over, unless hooks have told it |
 //! | any other | nothing |
 //!
 //! That a tool waits for a permission is not in the log.
@@ -46,8 +46,7 @@ pub(super) fn read(notes: &mut Notes, line: &Value) -> Vec<Finding> {
             let seen = failed.detail.clone();
             Some(("log:error", Claim::Failed(failed), seen))
         }
-        // The plan was announced with the end of the turn, and must not be forgotten for it.
-        (Some("event_msg"), Some("task_complete")) if notes.plan_announced => None,
+        (Some("event_msg"), Some("task_complete" | "turn_aborted")) if notes.end_is_told() => None,
         (Some("event_msg"), Some("task_complete")) => {
             Some(("log:task_complete", Claim::TurnEnded, String::new()))
         }

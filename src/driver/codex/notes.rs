@@ -16,11 +16,21 @@ pub(super) struct Notes {
     pub(super) question: Option<Ask>,
     /// Why the turn failed.
     pub(super) trouble: Option<Trouble>,
+    /// Hooks are heard in this session.
+    pub(super) hooks: bool,
+}
+
+impl Notes {
+    /// Whether the log has nothing to add to the end of a turn. A hook tells it just before, and the terminal just
+    /// after: if the log confirmed the hook, the terminal's word would come in the middle of the next turn.
+    pub(super) fn end_is_told(&self) -> bool {
+        self.plan_announced || (self.hooks && !self.plan_mode)
+    }
 }
 
 impl Notes {
     /// Another turn begins.
     pub(super) fn turn_began(&mut self) {
-        *self = Self { plan_mode: self.plan_mode, ..Self::default() };
+        *self = Self { plan_mode: self.plan_mode, hooks: self.hooks, ..Self::default() };
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! | status | claim |
 //! |---|---|
-//! | `idle`, `done` | the turn is over; a plan that the turn proposed is announced with it |
+//! | `done` | the turn is over; a plan that the turn proposed is announced with it |
+//! | `idle` | the turn is over; but after `done` or `error` it says only that somebody has pressed a key since |
 //! | `working` | a turn runs |
 //! | `blocked:kind=question` | the question that a hook has told of, else some dialog |
 //! | `blocked:kind=permission` | some dialog: the hook tells which, and the dialog may take a second to appear |
@@ -60,12 +61,13 @@ impl Terminal {
 
     pub(super) fn status(&mut self, notes: &mut Notes, text: &str) -> Vec<Finding> {
         let Some(status) = Status::read(text) else { return Vec::new() };
-        if self.status.replace(status) == Some(status) {
+        let before = self.status.replace(status);
+        let only_seen = status == Status::Idle && matches!(before, Some(Status::Done | Status::Error));
+        if before == Some(status) || only_seen {
             return Vec::new();
         }
         let told = |cause, claim| vec![Finding::new(Tier::Terminal, cause, claim, text)];
         match status {
-            Status::Idle | Status::Done if notes.plan_announced => told("status:idle", Claim::NotWorking),
             Status::Idle => told("status:idle", Claim::TurnEnded),
             Status::Done => {
                 let mut findings = told("status:done", Claim::TurnEnded);
@@ -174,7 +176,11 @@ mod tests {
         assert_eq!(hear(&mut Notes::default(), &told), [Claim::Working, Claim::NotWorking]);
         let told = ["!working:app=codex", "⠋ proj", "A title | proj", "!done:app=codex", "!idle:app=codex"];
         let claims = hear(&mut Notes::default(), &told);
-        assert_eq!(claims, [Claim::Working, Claim::Working, Claim::TurnEnded, Claim::TurnEnded]);
+        assert_eq!(
+            claims,
+            [Claim::Working, Claim::Working, Claim::TurnEnded],
+            "a key that is pressed is no news"
+        );
     }
 
     #[test]
@@ -203,9 +209,7 @@ mod tests {
 
         notes.plan = Some("# P".to_owned());
         let claims = hear(&mut notes, &["!done:app=codex", "!idle:app=codex"]);
-        let [Claim::TurnEnded, Claim::Asked(plan), Claim::NotWorking] = &claims[..] else {
-            panic!("{claims:?}")
-        };
+        let [Claim::TurnEnded, Claim::Asked(plan)] = &claims[..] else { panic!("{claims:?}") };
         assert_eq!((plan.kind, plan.plan.as_deref()), (PromptKind::Plan, Some("# P")));
     }
 

@@ -27,14 +27,14 @@ fn deny() -> v1::RespondRequest {
 #[tokio::test]
 async fn a_command_is_shown_whole_and_allowed() {
     let Some(mut world) = idle(Setup::codex()).await else { return };
-    let touch = format!("touch made # {}", "a long comment ".repeat(40));
+    let touch = format!("touch made # {}end", "a long comment ".repeat(40));
     world.nudge(&format!("{} #say all done", command(&touch))).await.expect("taken");
     let early = world.wait_state("prompt").await.prompt.expect("a prompt");
     let prompt = world.wait_prompt().await;
     assert_eq!(early.id, prompt.id, "it is the same while it becomes visible");
     assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("permission", Some("Bash")));
     let input: serde_json::Value = serde_json::from_str(prompt.input_full.as_deref().unwrap()).unwrap();
-    assert_eq!(input["command"], touch.trim_end());
+    assert_eq!(input["command"], touch.as_str());
     assert!(prompt.options[0].starts_with("Yes, proceed"), "{:?}", prompt.options);
     assert!(!world.workspace().join("made").exists());
     let answered = world.accept().await;
@@ -82,7 +82,7 @@ async fn edits_are_asked_about_once_for_each_file() {
     };
     let patch = |file: &str, line: &str| {
         let patch = format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n");
-        format!("#tool apply_patch {}", serde_json::json!({ "input": patch }))
+        format!("#tool apply_patch {}", serde_json::json!(patch))
     };
     world.nudge(&patch("denied", "x")).await.expect("taken");
     let prompt = world.wait_prompt().await;
