@@ -4,8 +4,7 @@
 //! |---|---|
 //! | `UserPromptSubmit` | a turn began, with its text |
 //! | `PreToolUse`, `PostToolUse`, `PreCompact` | a turn runs |
-//! | `PreToolUse` of `request_user_input` | a turn runs; what it asks is kept until the terminal says that it asks |
-//! | `PermissionRequest` | a dialog opens, though it may take a second to appear |
+//! | `PreToolUse` of `request_user_input`, `PermissionRequest` | a turn runs; what it asks is kept until the terminal says that it asks |
 //! | `Stop` | the turn is over, unless it may end in a plan: then the terminal knows |
 //! | `Interrupt` | the turn is over; a declined dialog interrupts, too |
 //! | `SessionStart` | nothing: it comes with the first prompt of a conversation, not with its start |
@@ -17,11 +16,11 @@ use serde_json::Value;
 
 use super::ask;
 use super::notes::Notes;
+use super::terminal::Terminal;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
 
-/// `asking`: the terminal already says that a question stands.
-pub(super) fn read(notes: &mut Notes, asking: bool, event: &str, payload: &Value) -> Vec<Finding> {
+pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Finding> {
     notes.hooks = true;
     let mut findings = Vec::new();
     let main = payload["agent_id"].is_null();
@@ -37,7 +36,7 @@ pub(super) fn read(notes: &mut Notes, asking: bool, event: &str, payload: &Value
         let said = payload["last_assistant_message"].as_str();
         findings.extend(said.map(|said| Finding::Fact(Fact::Message(said.to_owned()))));
     }
-    if let Some((cause, claim, seen)) = claim(notes, asking, event, payload)
+    if let Some((cause, claim, seen)) = claim(notes, terminal, event, payload)
         && (main || matches!(claim, Claim::Asked(_)))
     {
         findings.push(Finding::new(Tier::Hooks, cause, claim, ask::one_line(seen)));
@@ -47,7 +46,7 @@ pub(super) fn read(notes: &mut Notes, asking: bool, event: &str, payload: &Value
 
 fn claim<'a>(
     notes: &mut Notes,
-    asking: bool,
+    terminal: &Terminal,
     event: &str,
     payload: &'a Value,
 ) -> Option<(&'static str, Claim, &'a str)> {
@@ -60,7 +59,7 @@ fn claim<'a>(
         }
         "PreToolUse" if payload["tool_name"] == ask::ASKING_TOOL => {
             let question = ask::question(&payload["tool_input"]);
-            let claim = if asking {
+            let claim = if terminal.asks_a_question() {
                 Claim::Asked(Box::new(question))
             } else {
                 notes.question = Some(question);
@@ -70,12 +69,19 @@ fn claim<'a>(
         }
         "PreToolUse" => ("hook:PreToolUse", Claim::Working, seen("tool_name")),
         "PostToolUse" => {
-            notes.question = None;
+            (notes.question, notes.permission) = (None, None);
             ("hook:PostToolUse", Claim::Working, seen("tool_name"))
         }
         "PermissionRequest" => {
             let (tool, input) = tool(payload)?;
-            ("hook:PermissionRequest", Claim::Asked(Box::new(ask::permission(tool, input))), tool)
+            let permission = ask::permission(tool, input);
+            let claim = if terminal.asks_for_permission() {
+                Claim::Asked(Box::new(permission))
+            } else {
+                notes.permission = Some(permission);
+                Claim::Working
+            };
+            ("hook:PermissionRequest", claim, tool)
         }
         "PreCompact" => ("hook:PreCompact", Claim::Working, seen("trigger")),
         "Stop" if !notes.plan_mode => ("hook:Stop", Claim::TurnEnded, seen("last_assistant_message")),
@@ -106,29 +112,46 @@ mod tests {
 
     use super::*;
 
-    fn claims(notes: &mut Notes, event: &str, payload: &Value) -> Vec<Claim> {
+    /// A terminal that has said this of itself.
+    fn terminal(status: &str) -> Terminal {
+        let mut terminal = Terminal::default();
+        terminal.status(&mut Notes::default(), &format!("state={status}:app=codex"));
+        terminal
+    }
+
+    fn claims_at(notes: &mut Notes, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Claim> {
         let claim = |finding| match finding {
             Finding::Evidence(evidence) => Some(evidence.claim),
             Finding::Fact(_) => None,
         };
-        read(notes, false, event, payload).into_iter().filter_map(claim).collect()
+        read(notes, terminal, event, payload).into_iter().filter_map(claim).collect()
+    }
+
+    fn claims(notes: &mut Notes, event: &str, payload: &Value) -> Vec<Claim> {
+        claims_at(notes, &terminal("working"), event, payload)
     }
 
     #[test]
-    fn a_question_waits_for_the_terminal_and_a_permission_does_not() {
-        let mut notes = Notes::default();
+    fn what_is_asked_waits_for_the_terminal_to_say_so() {
         let question =
             json!({"tool_name": "request_user_input", "tool_input": {"questions": [{"question": "Q?"}]}});
-        assert_eq!(claims(&mut notes, "PreToolUse", &question), [Claim::Working]);
-        assert_eq!(notes.question.as_ref().map(|ask| ask.message.as_str()), Some("Q?"));
-        let late = read(&mut notes, true, "PreToolUse", &question);
-        assert!(late.iter().any(
-            |finding| matches!(finding, Finding::Evidence(evidence) if matches!(evidence.claim, Claim::Asked(_)))
-        ));
-        claims(&mut notes, "PostToolUse", &question);
-        assert_eq!(notes.question, None);
         let permission = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
-        assert!(matches!(&claims(&mut notes, "PermissionRequest", &permission)[..], [Claim::Asked(_)]));
+        let mut notes = Notes::default();
+        assert_eq!(claims(&mut notes, "PreToolUse", &question), [Claim::Working]);
+        assert_eq!(claims(&mut notes, "PermissionRequest", &permission), [Claim::Working]);
+        assert_eq!(notes.question.as_ref().map(|ask| ask.message.as_str()), Some("Q?"));
+        assert_eq!(notes.permission.as_ref().and_then(|ask| ask.tool.as_deref()), Some("Bash"));
+        claims(&mut notes, "PostToolUse", &permission);
+        assert_eq!((notes.question.take(), notes.permission.take()), (None, None));
+        for (event, payload, status) in [
+            ("PreToolUse", &question, "blocked:kind=question"),
+            ("PermissionRequest", &permission, "blocked:kind=permission"),
+        ] {
+            for terminal in [terminal(status), Terminal::default()] {
+                let late = claims_at(&mut notes, &terminal, event, payload);
+                assert!(matches!(&late[..], [Claim::Asked(_)]), "{event} {late:?}");
+            }
+        }
     }
 
     #[test]
@@ -145,7 +168,11 @@ mod tests {
     fn anything_that_is_no_payload_is_no_evidence() {
         for payload in [json!(null), json!(3), json!([]), json!("Stop"), json!({"tool_name": 7})] {
             for event in ["PermissionRequest", "SessionStart", "SessionEnd", "Nonsense", ""] {
-                assert_eq!(read(&mut Notes::default(), false, event, &payload), [], "{event} {payload}");
+                assert_eq!(
+                    read(&mut Notes::default(), &Terminal::default(), event, &payload),
+                    [],
+                    "{event} {payload}"
+                );
             }
         }
     }

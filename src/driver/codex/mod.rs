@@ -48,7 +48,7 @@ impl Driver for Codex {
     }
 
     fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
-        hooks::read(&mut self.notes, self.terminal.asks_a_question(), event, payload)
+        hooks::read(&mut self.notes, &self.terminal, event, payload)
     }
 
     fn log_line(&mut self, line: &Value) -> Vec<Finding> {

@@ -14,6 +14,8 @@ pub(super) struct Notes {
     pub(super) plan_announced: bool,
     /// What the model wants to ask. Outside plan mode no dialog comes of it.
     pub(super) question: Option<Ask>,
+    /// What a tool wants to be allowed. No dialog comes of it if that was allowed before.
+    pub(super) permission: Option<Ask>,
     /// Why the turn failed.
     pub(super) trouble: Option<Trouble>,
     /// Hooks are heard in this session.

@@ -6,7 +6,7 @@
 //! | `idle` | the turn is over; but after `done` or `error` it says only that somebody has pressed a key since |
 //! | `working` | a turn runs |
 //! | `blocked:kind=question` | the question that a hook has told of, else some dialog |
-//! | `blocked:kind=permission` | some dialog: the hook tells which, and the dialog may take a second to appear |
+//! | `blocked:kind=permission` | the same for a permission; its dialog may take a second to appear |
 //! | `error` | the turn failed, for the reason that the log gave |
 //! | `clear`, any other | nothing |
 //!
@@ -54,9 +54,14 @@ enum Title {
 }
 
 impl Terminal {
-    /// A question is said to stand.
+    /// A question is said to stand, or nobody will say so.
     pub(super) fn asks_a_question(&self) -> bool {
-        self.status == Some(Status::Question)
+        matches!(self.status, None | Some(Status::Question))
+    }
+
+    /// A dialog for a permission is said to stand, or nobody will say so.
+    pub(super) fn asks_for_permission(&self) -> bool {
+        matches!(self.status, None | Some(Status::Permission))
     }
 
     pub(super) fn status(&mut self, notes: &mut Notes, text: &str) -> Vec<Finding> {
@@ -78,7 +83,10 @@ impl Terminal {
                 findings
             }
             Status::Working => told("status:working", Claim::Working),
-            Status::Permission => told("status:permission", Claim::Waiting),
+            Status::Permission => match notes.permission.take() {
+                Some(permission) => told("status:permission", Claim::Asked(Box::new(permission))),
+                None => told("status:permission", Claim::Waiting),
+            },
             Status::Question => match notes.question.take() {
                 Some(question) => told("status:question", Claim::Asked(Box::new(question))),
                 None => told("status:question", Claim::Waiting),

@@ -20,14 +20,17 @@ async fn still_answers(world: &mut World, text: &str) {
 #[tokio::test]
 async fn it_is_idle_only_once_it_is_ready() {
     let Some(mut world) = idle(Setup::codex()).await else { return };
-    let states = world.states();
-    assert_eq!(states.iter().filter(|state| *state == "idle").count(), 1, "{states:?}");
     let state = world.state().await;
     assert_eq!(state.detection_tier, "terminal", "its first screen looks ready and is not: {state:?}");
     still_answers(&mut world, "good morning").await;
     let state = world.state().await;
     assert!(state.agent_session_id.is_some() && state.transcript_path.is_some(), "{state:?}");
     assert!(state.last_message.is_some_and(|said| said.contains("echo: good morning")));
+    let states = world.states();
+    assert!(
+        states.iter().filter(|state| *state == "idle").count() <= 2,
+        "once ready, and once done: {states:?}"
+    );
 }
 
 #[tokio::test]
