@@ -103,10 +103,11 @@ fn tool(payload: &Value) -> (String, Value) {
     let arguments = payload["arguments"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     match (name, arguments) {
         ("exec_command", Some(arguments)) => {
-            let mut input = json!({ "command": arguments["cmd"] });
-            if let Some(reason) = arguments["justification"].as_str() {
-                input["description"] = reason.into();
-            }
+            let command = arguments.get("cmd").cloned().unwrap_or_default();
+            let input = match arguments.get("justification") {
+                Some(reason) => json!({ "command": command, "description": reason }),
+                None => json!({ "command": command }),
+            };
             (ask::SHELL.to_owned(), input)
         }
         (name, Some(arguments)) => (name.to_owned(), arguments),
@@ -117,4 +118,46 @@ fn tool(payload: &Value) -> (String, Value) {
 fn texts(content: &Value) -> String {
     let texts = content.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(notes: &mut Notes, payload: Value) -> Vec<Claim> {
+        let line = json!({"timestamp": "2026-11-15T23:36:14.106Z", "type": "event_msg", "payload": payload});
+        let claim = |finding| match finding {
+            Finding::Evidence(evidence) => Some(evidence.claim),
+            Finding::Fact(_) => None,
+        };
+        read(notes, &line).into_iter().filter_map(claim).collect()
+    }
+
+    #[test]
+    fn the_end_of_a_turn_is_told_unless_hooks_have() {
+        let complete = || json!({"type": "task_complete", "last_agent_message": "x"});
+        assert_eq!(claims(&mut Notes::default(), complete()), [Claim::TurnEnded]);
+        assert_eq!(claims(&mut Notes { hooks: true, ..Notes::default() }, complete()), []);
+        let mut planning = Notes { hooks: true, plan_mode: true, ..Notes::default() };
+        assert_eq!(claims(&mut planning, complete()), [Claim::TurnEnded], "no hook tells it there");
+        let error = json!({"type": "task_complete", "error": {"message": "m", "codex_error_info": "other"}});
+        assert!(matches!(&claims(&mut planning, error)[..], [Claim::Failed(_)]));
+        assert!(planning.trouble.is_some());
+    }
+
+    #[test]
+    fn a_tool_is_named_as_hooks_name_it() {
+        let call = json!({"type": "response_item", "payload": {
+            "type": "function_call", "name": "exec_command",
+            "arguments": "{\"cmd\": \"ls\", \"justification\": \"May I?\"}",
+        }});
+        let wanted = Fact::ToolUse {
+            tool: "Bash".to_owned(),
+            input: json!({"command": "ls", "description": "May I?"}),
+        };
+        assert!(read(&mut Notes::default(), &call).contains(&Finding::Fact(wanted)));
+        for strange in [json!(null), json!(7), json!({"type": "event_msg", "payload": []})] {
+            assert_eq!(read(&mut Notes::default(), &strange), []);
+        }
+    }
 }
