@@ -75,6 +75,8 @@ pub struct Outfit {
     /// Files to be written before the start.
     pub files: Vec<(PathBuf, String)>,
     pub traces: Traces,
+    /// Why the agent's hooks will not be heard of, if that is so.
+    pub unheard: Option<String>,
 }
 
 /// Where an agent leaves traces of what it does.
@@ -94,6 +96,8 @@ pub enum LogPlace {
     File(PathBuf),
     /// The file with this ending that appears in this directory after the start.
     NewIn { dir: PathBuf, ending: &'static str },
+    /// The same, in the last of the directories below this one, which are named by the date.
+    NewUnder { dir: PathBuf, ending: &'static str },
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 
 pub mod agent;
 pub mod claude;
+pub mod codex;
 pub mod evidence;
 pub mod fixture;
 pub mod launch;
 pub mod layout;
 pub mod prompt;
 pub mod sight;
+pub mod stamp;
 pub mod tracker;
 
 use std::time::Duration;
@@ -26,8 +28,11 @@ use crate::term::{Screen, Signal};
 pub type Maker = fn() -> Box<dyn Driver>;
 
 /// Every agent by its name, which is also what its program is called, and what makes its driver.
-const AGENTS: &[(&str, Option<Maker>)] =
-    &[("claude", Some(|| Box::new(claude::Claude))), ("codex", None), ("gemini", None)];
+const AGENTS: &[(&str, Option<Maker>)] = &[
+    ("claude", Some(|| Box::new(claude::Claude))),
+    ("codex", Some(|| Box::new(codex::Codex::default()))),
+    ("gemini", None),
+];
 
 /// What a program is that no driver knows.
 pub const UNKNOWN: &str = "unknown";
@@ -101,6 +106,16 @@ pub trait Driver: Send {
 
     /// Whether its idle screen cannot be mistaken for that of a running turn.
     fn sure_idle_screen(&self) -> bool;
+
+    /// Whether it proposes a plan once the turn is over, not in the middle of one.
+    fn plans_after_turn(&self) -> bool {
+        false
+    }
+
+    /// How long it must be idle for the first time to be believed.
+    fn settling(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// A step towards an answer.

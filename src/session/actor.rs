@@ -93,6 +93,8 @@ pub enum Input {
         pid: i32,
         /// It prints JSON lines that say what it does.
         prints_json: bool,
+        /// Why its hooks are not heard, if that is so.
+        unheard: Option<String>,
     },
     StartFailed(LaunchError),
     ChildExited(Exit),
@@ -286,7 +288,7 @@ impl Actor {
                 self.typist.wrote(now, count, &mut self.board.outbox);
             }
             Input::WriteFailed(error) => self.typist.fail_all(&error, &mut self.board.outbox),
-            Input::Started { pid, prints_json } => self.started(now, pid, prints_json),
+            Input::Started { pid, prints_json, unheard } => self.started(now, pid, prints_json, unheard),
             Input::StartFailed(error) => self.start_failed(&error),
             Input::ChildExited(exit) => self.child_exited(now, exit),
             Input::Terminated { child_survives } => self.terminated(child_survives),
@@ -513,7 +515,7 @@ impl Actor {
         }
     }
 
-    fn started(&mut self, now: Now, pid: i32, prints_json: bool) {
+    fn started(&mut self, now: Now, pid: i32, prints_json: bool, unheard: Option<String>) {
         self.board.snapshot.process = Process::Running { pid };
         self.last_activity = now.steady;
         let (generation, offset) = (self.life.generation, self.board.shared().output.head().offset());
@@ -534,7 +536,9 @@ impl Actor {
             Some(Attendance { driver, profile }) => {
                 let prefix = format!("{}-{}", self.epoch_ms, generation.0);
                 let (command, driver) = (self.recipe.command(), driver());
-                self.mind = Some(Mind::new(now, driver, *profile, command, &prefix, prints_json));
+                let mut mind = Mind::new(now, driver, *profile, command, &prefix, prints_json);
+                mind.unheard(unheard);
+                self.mind = Some(mind);
                 self.board.agent(now, Situation::Starting, Tier::Process, "child started");
             }
         }

@@ -36,6 +36,15 @@ pub struct Wardrobe {
     pub mcp: Option<Value>,
 }
 
+/// A command that is ready to be started.
+pub struct Prepared {
+    pub launch: Launch,
+    /// Where the agent will leave its traces.
+    pub traces: Traces,
+    /// Why its hooks will not be heard of, if that is so.
+    pub unheard: Option<String>,
+}
+
 /// Dresses one child after the other.
 #[derive(Debug)]
 pub struct Outfitter {
@@ -57,13 +66,13 @@ impl Outfitter {
         Self { wardrobe, version: None, written: Vec::new() }
     }
 
-    /// The command as it will really be started, and where the agent will leave its traces.
+    /// The command as it will really be started, and what is known of the agent before it is.
     pub fn prepare(
         &mut self,
         driver: &dyn Driver,
         mut launch: Launch,
         conversation: Option<&Conversation>,
-    ) -> Result<(Launch, Traces), LaunchError> {
+    ) -> Result<Prepared, LaunchError> {
         let version = match self.wardrobe.groom {
             Groom::Auto | Groom::Manual => self.version(&launch),
             Groom::Pristine => None,
@@ -90,7 +99,8 @@ impl Outfitter {
             fresh_id: &fresh_id,
             read: &read,
         };
-        let Outfit { args, env, files, traces } = driver.outfit(&order).map_err(LaunchError::Unprepared)?;
+        let Outfit { args, env, files, traces, unheard } =
+            driver.outfit(&order).map_err(LaunchError::Unprepared)?;
         for (path, text) in files {
             write_private(&path, &text)
                 .map_err(|error| LaunchError::Unprepared(format!("{}: {error}", path.display())))?;
@@ -98,7 +108,10 @@ impl Outfitter {
         }
         launch.args = args;
         launch.env.extend(env);
-        Ok((launch, traces))
+        if let Some(reason) = &unheard {
+            tracing::info!(%reason, "no hooks of the agent are heard");
+        }
+        Ok(Prepared { launch, traces, unheard })
     }
 
     /// What the agent's program says of itself, asked once for each program.

@@ -14,7 +14,7 @@ use super::command::Command;
 use super::event::ShutdownReason;
 use super::handle::Session;
 use super::mind::HookId;
-use super::outfit::{Outfitter, Wardrobe};
+use super::outfit::{Outfitter, Prepared, Wardrobe};
 use super::side::{Own, Seat, Side, nearest, never, receive};
 use crate::driver::Driver;
 use crate::driver::launch::{LogPlace, Traces};
@@ -87,7 +87,7 @@ pub fn start(
         }
         Occupant::Foreign(found) => {
             let (size, paint) = (size_of(&found), found.paint.clone());
-            actor.handle(now, Input::Started { pid: found.pid, prints_json: false });
+            actor.handle(now, Input::Started { pid: found.pid, prints_json: false, unheard: None });
             actor.handle(now, Input::Looked { size, paint });
             Side::Foreign(Seat::new(found.keep()))
         }
@@ -121,11 +121,11 @@ impl Attendant {
         &mut self,
         mut launch: Launch,
         conversation: Option<&Conversation>,
-    ) -> Result<(Launch, Traces), LaunchError> {
+    ) -> Result<Prepared, LaunchError> {
         launch.env.push((HOOK_PIPE.into(), self.sources.hook_pipe().into()));
         let prepared = self.outfitter.prepare(&*self.driver, launch, conversation)?;
         // What is known of the log by then is about what the agent said before.
-        if let Some(place) = &prepared.1.log {
+        if let Some(place) = &prepared.traces.log {
             let from = if conversation.is_some() { From::End } else { From::Start };
             self.sources.follow(place.clone(), from);
         }
@@ -165,9 +165,9 @@ fn launch(
     mut attendant: Option<&mut Attendant>,
     reaper: Reaper,
 ) -> Result<(Own, Input), LaunchError> {
-    let (launch, traces) = match &mut attendant {
+    let Prepared { launch, traces, unheard } = match &mut attendant {
         Some(attendant) => attendant.prepare(launch, conversation)?,
-        None => (launch, Traces::default()),
+        None => Prepared { launch, traces: Traces::default(), unheard: None },
     };
     let spawned = launch.spawn(&reaper)?;
     let pid = spawned.child.pid().as_raw_pid();
@@ -175,7 +175,7 @@ fn launch(
     if let Some(attendant) = attendant {
         attendant.started(pid, traces);
     }
-    Ok((Own::new(reaper, spawned), Input::Started { pid, prints_json }))
+    Ok((Own::new(reaper, spawned), Input::Started { pid, prints_json, unheard }))
 }
 
 impl Shell {

@@ -57,7 +57,7 @@ impl Stage {
         adjust(&mut settings);
         let now = Now::read();
         let mut stage = Self { actor: Actor::new(now, settings), now, effects: Vec::new() };
-        stage.tell(Input::Started { pid: 7, prints_json: false });
+        stage.tell(Input::Started { pid: 7, prints_json: false, unheard: None });
         stage
     }
 
@@ -312,7 +312,7 @@ fn a_restart_keeps_readers_offsets_and_numbers() {
     assert_eq!(stage.head(), Head::Live(Offset(5)), "a restart is no end");
     stage.tell(Input::Terminated { child_survives: false });
     assert!(stage.starts());
-    stage.tell(Input::Started { pid: 8, prints_json: false });
+    stage.tell(Input::Started { pid: 8, prints_json: false, unheard: None });
     let replaced = restarted.try_recv().unwrap().unwrap();
     assert_eq!((replaced.pid, replaced.offset, replaced.generation.0), (8, Offset(5), 2));
     assert_eq!(stage.snapshot().generation.0, 2);
@@ -335,7 +335,7 @@ fn an_exited_child_can_be_started_again() {
     let mut restarted = stage.restart();
     stage.tell(Input::Terminated { child_survives: false });
     assert!(stage.starts());
-    stage.tell(Input::Started { pid: 9, prints_json: false });
+    stage.tell(Input::Started { pid: 9, prints_json: false, unheard: None });
     assert!(restarted.try_recv().unwrap().is_ok());
     assert_eq!(stage.head(), Head::Live(Offset(0)), "readers go on");
 }
@@ -353,7 +353,7 @@ fn a_switch_that_cannot_be_started_brings_the_old_command_back() {
     stage.tell(Input::StartFailed(crate::pty::LaunchError::NotFound("interpreter".into())));
     assert_eq!(code(&mut refused), Code::BadRequest);
     assert!(matches!(&stage.effects[..], [Effect::Start { launch, .. }] if launch.program == "/bin/sh"));
-    stage.tell(Input::Started { pid: 9, prints_json: false });
+    stage.tell(Input::Started { pid: 9, prints_json: false, unheard: None });
     assert_eq!(stage.snapshot().process, Process::Running { pid: 9 });
     assert!(stage.events().iter().any(|what| matches!(what, What::Restart(restart) if restart.pid == 9)));
 }
@@ -444,7 +444,7 @@ fn a_variable_that_is_set_during_a_restart_is_for_the_child_that_comes() {
         _ => None,
     });
     assert_eq!(launch, Some(vec![("LATE".into(), "yes".into())]));
-    stage.tell(Input::Started { pid: 8, prints_json: false });
+    stage.tell(Input::Started { pid: 8, prints_json: false, unheard: None });
     let mut env = stage.ask(|answer| Command::GetEnv { answer });
     assert_eq!(env.try_recv().unwrap().unwrap().keys().collect::<Vec<_>>(), ["LATE"]);
 }

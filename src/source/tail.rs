@@ -21,6 +21,8 @@ use super::watch::Watch;
 use crate::driver::launch::LogPlace;
 
 const CHUNK: usize = 64 << 10;
+/// Year, month and day.
+const DEEPEST: usize = 3;
 /// The longest line that is read: agents write whole files into their logs.
 const LINE_LIMIT: usize = 8 << 20;
 
@@ -73,10 +75,21 @@ enum Aim {
     },
     New {
         dir: PathBuf,
+        /// The file is in the last of the directories below.
+        below: bool,
         ending: &'static str,
         /// The files that were there before.
         known: HashMap<OsString, Mark>,
     },
+}
+
+impl Aim {
+    fn new_in(dir: PathBuf, below: bool, ending: &'static str) -> Self {
+        // A directory that cannot be read has no files as far as we are concerned.
+        let there = list(&place(&dir, below), ending).unwrap_or_default();
+        let known = there.into_iter().map(|found| (found.name, found.mark)).collect();
+        Self::New { dir, below, ending, known }
+    }
 }
 
 /// The file that is being read.
@@ -101,12 +114,8 @@ impl Tail {
                 };
                 Aim::File { begin: there.as_ref().map(Mark::of), path }
             }
-            LogPlace::NewIn { dir, ending } => {
-                // A directory that cannot be read has no files as far as we are concerned.
-                let there = list(&dir, ending).unwrap_or_default();
-                let known = there.into_iter().map(|found| (found.name, found.mark)).collect();
-                Aim::New { dir, ending, known }
-            }
+            LogPlace::NewIn { dir, ending } => Aim::new_in(dir, false, ending),
+            LogPlace::NewUnder { dir, ending } => Aim::new_in(dir, true, ending),
         };
         let (lines, chunk) = (JsonLines::new(LINE_LIMIT), vec![0; CHUNK]);
         Self { aim, reading: None, lines, chunk, tally, sender }
@@ -116,10 +125,10 @@ impl Tail {
         let mut watch = Watch::new(poll);
         loop {
             let dir = match &self.aim {
-                Aim::File { path, .. } => path.parent().unwrap_or(Path::new("/")),
-                Aim::New { dir, .. } => dir,
+                Aim::File { path, .. } => path.parent().unwrap_or(Path::new("/")).to_owned(),
+                Aim::New { dir, below, .. } => place(dir, *below),
             };
-            watch.aim(dir);
+            watch.aim(&dir);
             if let Err(Over) = self.look().await {
                 return;
             }
@@ -159,12 +168,13 @@ impl Tail {
 
     /// Settles on the first new file, if one was to be found.
     fn choose(&mut self) {
-        let Aim::New { dir, ending, known } = &self.aim else { return };
+        let Aim::New { dir, below, ending, known } = &self.aim else { return };
+        let dir = place(dir, *below);
         let grown = |found: &Found| match known.get(&found.name) {
             Some(before) => before.node != found.mark.node || before.length < found.mark.length,
             None => true,
         };
-        let there = list(dir, ending).unwrap_or_default();
+        let there = list(&dir, ending).unwrap_or_default();
         let first = there.into_iter().filter(grown).min_by_key(|found| (found.changed, found.name.clone()));
         if let Some(found) = first {
             let begin = known.get(&found.name).copied();
@@ -239,6 +249,20 @@ struct Found {
     name: OsString,
     mark: Mark,
     changed: SystemTime,
+}
+
+/// Where a new file would be: in the directory, or in the last one below it, however deep.
+fn place(dir: &Path, below: bool) -> PathBuf {
+    let mut place = dir.to_owned();
+    for _ in 0..if below { DEEPEST } else { 0 } {
+        let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
+        let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        match dirs.map(|entry| entry.file_name()).max() {
+            Some(last) => place.push(last),
+            None => break,
+        }
+    }
+    place
 }
 
 /// The files of a directory with this ending.

@@ -1,4 +1,12 @@
-//! The real codex, with nothing but keys and the screen.
+//! The real codex: with everything that coop knows of it in the modules, and here with nothing but keys and the screen.
+
+mod first_run;
+mod interrupt;
+mod life;
+mod nudge;
+mod permission;
+mod question;
+mod trouble;
 
 use std::fmt::Write as _;
 

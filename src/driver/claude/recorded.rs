@@ -157,7 +157,13 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let habits = Habits { sure_idle_screen: true, guard: GUARD, grace: Duration::from_secs(60) };
+        let habits = Habits {
+            sure_idle_screen: true,
+            guard: GUARD,
+            grace: Duration::from_secs(60),
+            plans_after_turn: false,
+            settling: Duration::ZERO,
+        };
         let start = Instant::now();
         let tracker = Tracker::new(start, habits, "1-1".to_owned());
         let sight = Sight::default();

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::Habits;
 use crate::driver::agent::Tier;
 use crate::driver::prompt::{Ask, Prompt, PromptId, PromptKind, Question, QuestionOption};
 use crate::driver::sight::{Choice, Dialog, Page, Role, Sight};
@@ -48,6 +49,8 @@ struct Shown {
     /// Since when it is missing, if it is.
     missing: Option<Instant>,
     prompt: Option<Known>,
+    /// The agent has said that the turn around it is over: it is about to go.
+    outlived: bool,
 }
 
 /// The prompt of a dialog on screen.
@@ -70,7 +73,7 @@ pub(super) struct Asking {
     /// What ids begin with: no other child of any coop has it.
     prefix: String,
     count: u64,
-    guard: Duration,
+    habits: Habits,
     announced: VecDeque<Announced>,
     shown: Option<Shown>,
     /// What the tools that were used last would ask, as a source told beside any dialog.
@@ -78,8 +81,8 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    pub(super) fn new(prefix: String, guard: Duration) -> Self {
-        Self { prefix, count: 0, guard, announced: VecDeque::new(), shown: None, tools: VecDeque::new() }
+    pub(super) fn new(prefix: String, habits: Habits) -> Self {
+        Self { prefix, count: 0, habits, announced: VecDeque::new(), shown: None, tools: VecDeque::new() }
     }
 
     /// A source says that a dialog opens. Answers the prompt that it belongs to.
@@ -142,6 +145,13 @@ impl Asking {
         self.announced.retain(|announced| announced.at > at);
     }
 
+    /// The agent itself says that the turn is over: a dialog of it that is still drawn does not prove otherwise.
+    pub(super) fn outlive(&mut self, at: Instant) {
+        if let Some(shown) = self.shown.as_mut().filter(|shown| shown.since <= at) {
+            shown.outlived = true;
+        }
+    }
+
     /// Takes in what the screen shows now.
     pub(super) fn look(&mut self, now: Instant, sight: &Sight) {
         match (&sight.dialog, self.shown.take()) {
@@ -150,8 +160,10 @@ impl Asking {
             {
                 self.shown = Some(Shown { dialog: dialog.clone(), missing: None, ..shown });
             }
-            (Some(dialog), Some(_) | None) => {
-                self.shown = Some(Shown { dialog: dialog.clone(), since: now, missing: None, prompt: None });
+            (Some(dialog), before) => {
+                let prompt = before.and_then(|shown| self.half_drawn(now, shown, dialog));
+                let (dialog, outlived) = (dialog.clone(), false);
+                self.shown = Some(Shown { dialog, since: now, missing: None, prompt, outlived });
             }
             (None, Some(shown)) => {
                 let missing = *shown.missing.as_ref().unwrap_or(&now);
@@ -166,6 +178,16 @@ impl Asking {
         if elsewhere {
             self.announced.retain(|announced| now.duration_since(announced.at) < UNSEEN);
         }
+    }
+
+    /// The prompt of a dialog that was only half drawn when it was first seen: nobody can have answered it, and nothing
+    /// else was announced.
+    fn half_drawn(&self, now: Instant, shown: Shown, dialog: &Dialog) -> Option<Known> {
+        let known = shown.prompt.filter(|_| now.duration_since(shown.since) < self.habits.guard)?;
+        let claimed = known.announced.as_ref().filter(|announced| fits(&announced.ask, dialog))?;
+        let newer =
+            self.announced.iter().any(|announced| announced.at > claimed.at && fits(&announced.ask, dialog));
+        (!newer).then_some(known)
     }
 
     /// The same words can be asked twice; the second time they were announced anew.
@@ -212,17 +234,19 @@ impl Asking {
     pub(super) fn inside_a_turn(&self) -> bool {
         self.shown.as_ref().is_some_and(|shown| {
             shown.prompt.is_some()
+                && !shown.outlived
                 && match shown.dialog.kind {
                     PromptKind::Permission => shown.dialog.subtype.is_none(),
-                    PromptKind::Plan | PromptKind::Question => true,
+                    PromptKind::Plan => !self.habits.plans_after_turn,
+                    PromptKind::Question => true,
                     PromptKind::Setup => false,
                 }
         })
     }
 
     pub(super) fn standing(&self, now: Instant) -> Option<Standing> {
-        if let Some(Shown { dialog, since, missing, prompt: Some(known) }) = &self.shown {
-            let ready = missing.is_none() && now.duration_since(*since) >= self.guard;
+        if let Some(Shown { dialog, since, missing, prompt: Some(known), .. }) = &self.shown {
+            let ready = missing.is_none() && now.duration_since(*since) >= self.habits.guard;
             let (tier, cause) = match &known.announced {
                 Some(announced) => (announced.tier, announced.cause),
                 None => (Tier::Screen, "screen:dialog"),
@@ -243,7 +267,7 @@ impl Asking {
         let shown = self.shown.as_ref().and_then(|shown| {
             let gone = shown.missing.map(|missing| missing + GONE);
             let raised = shown.prompt.is_none().then_some(shown.since + UNCLAIMED);
-            let ready = Some(shown.since + self.guard).filter(|at| *at > now);
+            let ready = Some(shown.since + self.habits.guard).filter(|at| *at > now);
             [gone, raised, ready].into_iter().flatten().min()
         });
         let unseen = self.announced.front().map(|announced| announced.at + UNSEEN).filter(|at| *at > now);

@@ -18,7 +18,7 @@
 //!
 //! | the screen | says |
 //! |---|---|
-//! | shows a running turn, and showed none before | a turn runs |
+//! | shows a running turn, and showed none before | a turn runs, unless one has just ended: that is drawn late |
 //! | shows a running turn a second after one is said to have failed | another turn runs |
 //! | shows composer and no turn, three looks at least 250 ms apart, while a turn is said to run | the turn is over, if the agent's idle screen cannot be mistaken |
 
@@ -57,6 +57,10 @@ pub struct Habits {
     pub guard: Duration,
     /// How long an inferred end of a turn must hold.
     pub grace: Duration,
+    /// It proposes a plan once the turn is over, not in the middle of one.
+    pub plans_after_turn: bool,
+    /// How long it must be idle for the first time to be believed: it may still be starting things.
+    pub settling: Duration,
 }
 
 /// The last word of one source.
@@ -89,6 +93,10 @@ pub struct Tracker {
     waiting: Option<Waiting>,
     idle_looks: IdleLooks,
     grace_ends: Option<Instant>,
+    /// A running turn appeared on screen right after one was said to be over.
+    drawn_late: bool,
+    /// It has been idle before.
+    settled: bool,
 }
 
 /// A dialog that a source knows to stand, and nothing more of it.
@@ -113,13 +121,15 @@ impl Tracker {
         Self {
             habits,
             standing: Standing::new(now),
-            asking: Asking::new(prefix, habits.guard),
+            asking: Asking::new(prefix, habits),
             votes: BTreeMap::new(),
             verdict: Verdict { situation: Situation::Starting, tier: Tier::Process, cause: "launch" },
             sight: Sight::default(),
             waiting: None,
             idle_looks: IdleLooks::default(),
             grace_ends: None,
+            drawn_late: false,
+            settled: false,
         }
     }
 
@@ -158,7 +168,8 @@ impl Tracker {
         self.votes.insert(tier, Vote { tier, state, at, cause, seen });
         // A status file always knows better; another source takes back only what it said itself.
         self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
-        let turn = Turn::claimed(&claim);
+        let turn = self.turn_claimed(&claim);
+        let explicit = matches!(claim, Claim::TurnEnded);
         let announced = match claim {
             Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
             Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
@@ -176,9 +187,13 @@ impl Tracker {
             }
             Claim::Working | Claim::Retrying(_) | Claim::NotWorking => None,
         };
+        if explicit {
+            self.asking.outlive(at);
+        }
         if let Some(turn) = turn {
             // A title stops spinning when a dialog opens, too: that is no end of the turn around it.
             let dialog_explains = turn == Turn::Over(End::Well)
+                && !explicit
                 && tier == Tier::Terminal
                 && (self.asking.on_screen() || self.asking.standing(now).is_some());
             if !dialog_explains {
@@ -189,6 +204,23 @@ impl Tracker {
         }
         self.decide(now);
         announced
+    }
+
+    /// What a claim says of the turn; `None` if it is about something else.
+    fn turn_claimed(&self, claim: &Claim) -> Option<Turn> {
+        match claim {
+            Claim::Asked(ask) if ask.kind == PromptKind::Plan && self.habits.plans_after_turn => None,
+            Claim::Asked(_)
+            | Claim::TurnStarted { .. }
+            | Claim::Working
+            | Claim::Retrying(_)
+            | Claim::TurnEnded
+            | Claim::NotWorking
+            | Claim::Quiet
+            | Claim::Failed(_)
+            | Claim::Parked(_)
+            | Claim::Waiting => Turn::claimed(claim),
+        }
     }
 
     /// The agent's log has grown, whatever it says: it was not done.
@@ -207,18 +239,25 @@ impl Tracker {
             return;
         }
         let began = sight.busy && !self.sight.busy;
+        let was_drawn_late = self.drawn_late;
         self.sight = sight;
         self.asking.look(now, &self.sight);
         if self.asking.inside_a_turn() && !matches!(self.standing.word().turn, Turn::Running { .. }) {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:dialog", now));
         }
-        if began {
+        let word = self.standing.word();
+        let settled = now.duration_since(word.at) >= SETTLED;
+        // What is drawn right after the end of a turn was drawn before it.
+        let just_over = matches!(word.turn, Turn::Over(_)) && !settled;
+        self.drawn_late = self.sight.busy && just_over && (began || self.drawn_late);
+        let still_drawn = self.sight.busy && was_drawn_late && !just_over;
+        if (began || still_drawn) && !just_over {
             self.vote(now, AgentState::Working, "screen:busy", "a running turn");
             self.standing.hear(now, screen_word(Turn::Running { retrying: None }, "screen:busy", now));
         }
         let word = self.standing.word();
         let failed = matches!(word.turn, Turn::Over(End::Failed(_) | End::Parked(_)));
-        if failed && self.sight.busy && now.duration_since(word.at) >= SETTLED {
+        if failed && self.sight.busy && settled {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:busy", now));
         }
         self.standing.keep_time(now);
@@ -260,6 +299,8 @@ impl Tracker {
             Turn::Over(_) | Turn::Unknown | Turn::Running { .. } => None,
         };
         let waiting = self.waiting.as_ref().map(|waiting| waiting.since + UNRECOGNISED);
+        let drawn_late = self.drawn_late.then_some(word.at + SETTLED);
+        let settling = Some(word.at + self.habits.settling).filter(|at| !self.settled && *at > now);
         let idle_look =
             self.looks_idle().then(|| self.idle_looks.last.map(|last| last + LOOK_APART)).flatten();
         [
@@ -268,6 +309,8 @@ impl Tracker {
             unrecognised.filter(|at| *at > now),
             waiting.filter(|at| *at > now),
             idle_look,
+            drawn_late,
+            settling,
             self.grace_ends,
         ]
         .into_iter()
@@ -377,7 +420,9 @@ impl Tracker {
                     && !sight.option_list
                     && !self.asking.on_screen()
                     && now.duration_since(*at) >= UNRECOGNISED;
-                if shown || nothing_known {
+                let believed = self.settled || now.duration_since(*at) >= self.habits.settling;
+                if (shown || nothing_known) && believed {
+                    self.settled = true;
                     Situation::Idle
                 } else {
                     match &self.verdict.situation {

@@ -5,8 +5,13 @@ use crate::driver::agent::{ErrorCategory, Trouble};
 use crate::driver::prompt::Ask;
 use crate::driver::sight::{Choice, Composer, Dialog, Page, Role};
 
-const HABITS: Habits =
-    Habits { sure_idle_screen: true, guard: Duration::from_millis(300), grace: Duration::from_secs(60) };
+const HABITS: Habits = Habits {
+    sure_idle_screen: true,
+    guard: Duration::from_millis(300),
+    grace: Duration::from_secs(60),
+    plans_after_turn: false,
+    settling: Duration::ZERO,
+};
 
 /// A tracker, and the time as it tells it.
 struct Bench {
@@ -122,6 +127,30 @@ fn overloaded() -> Trouble {
 }
 
 #[test]
+fn a_turn_that_is_drawn_only_when_it_is_over_begins_no_other() {
+    let mut bench = Bench::idle();
+    bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
+    bench.pass(40, &busy()).pass(100, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn an_agent_that_must_settle_is_idle_once_it_stays_so() {
+    let mut bench = Bench::new();
+    let habits = Habits { settling: Duration::from_millis(300), ..HABITS };
+    bench.tracker = Tracker::new(bench.now, habits, "7-1".to_owned());
+    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(50, &composer());
+    assert_eq!(bench.state(), AgentState::Starting);
+    bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
+    bench.pass(250, &composer());
+    assert_ne!(bench.state(), AgentState::Idle);
+    bench.pass(100, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+    bench.after(500).hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
+    assert_eq!(bench.state(), AgentState::Idle, "later it is believed at once");
+}
+
+#[test]
 fn idle_needs_the_composer_on_screen() {
     let mut bench = Bench::new();
     bench.hear(Tier::Terminal, Claim::NotWorking).look(&Sight::default());
@@ -226,6 +255,16 @@ fn a_blink_of_the_dialog_is_no_end_of_it() {
 }
 
 #[test]
+fn a_dialog_that_is_drawn_in_two_steps_is_one_prompt() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, ask("ls")).after(100).look(&permission("l"));
+    let id = bench.prompt().id.clone();
+    bench.after(20).look(&permission("ls")).pass(1000, &permission("ls"));
+    assert_eq!((bench.prompt().id.clone(), bench.prompt().ready), (id, true));
+    assert_eq!(bench.tracker.verdict().tier, Tier::Hooks);
+}
+
+#[test]
 fn two_dialogs_in_a_row_are_two_prompts() {
     let mut bench = Bench::working();
     bench.hear(Tier::Hooks, ask("one")).pass(400, &permission("one"));
@@ -269,6 +308,54 @@ fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
     bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::NotWorking).pass(2000, &permission("ls"));
     bench.pass(200, &composer());
     assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
+fn an_agent_that_says_that_the_turn_is_over_is_believed_though_its_dialog_is_still_drawn() {
+    for tier in [Tier::Terminal, Tier::Hooks] {
+        let mut bench = Bench::working();
+        bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+        bench.hear(tier, Claim::TurnEnded).pass(20, &permission("ls")).pass(500, &composer());
+        assert_eq!(bench.state(), AgentState::Idle);
+    }
+    let mut bench = Bench::working();
+    let before = bench.now;
+    bench.after(100).hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+    bench
+        .hear_of(before, Tier::SessionLog, Claim::TurnEnded)
+        .pass(2000, &permission("ls"))
+        .pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Working, "that was about the turn before the dialog");
+}
+
+#[test]
+fn a_plan_that_is_proposed_after_the_turn_leaves_it_over() {
+    let plan = || {
+        Claim::Asked(Box::new(Ask {
+            kind: PromptKind::Plan,
+            subtype: None,
+            tool: None,
+            input: None,
+            questions: Vec::new(),
+            plan: Some("# The plan\n\n1. Go".to_owned()),
+            message: String::new(),
+        }))
+    };
+    for announced in [true, false] {
+        let habits = Habits { plans_after_turn: true, ..HABITS };
+        let mut bench = Bench::working();
+        bench.tracker = Tracker::new(bench.now, habits, "7-1".to_owned());
+        bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).pass(1000, &busy());
+        bench.hear(Tier::Terminal, Claim::TurnEnded);
+        if announced {
+            bench.hear(Tier::Terminal, plan());
+            assert_eq!(bench.prompt().summary.as_deref(), Some("The plan"));
+        }
+        bench.pass(1000, &dialog(PromptKind::Plan, None, "Implement?"));
+        assert!(bench.prompt().ready);
+        bench.pass(1000, &composer());
+        assert_eq!(bench.state(), AgentState::Idle, "nothing ran while the plan was being looked at");
+    }
 }
 
 #[test]
@@ -383,6 +470,23 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer());
     bench.hear_of(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));
     assert_eq!(bench.state(), AgentState::Idle, "that was another turn");
+
+    let mut bench = Bench::working();
+    let failed_at = bench.now;
+    let unsaid = Trouble { category: ErrorCategory::Other, detail: String::new() };
+    bench.after(20).hear(Tier::Terminal, Claim::Failed(unsaid)).look(&composer());
+    bench.after(20).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
+    let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
+    assert_eq!(*trouble, overloaded(), "the log says more than that it failed");
+
+    let mut bench = Bench::working();
+    let unsaid = Trouble { category: ErrorCategory::Other, detail: String::new() };
+    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None });
+    let failed_at = bench.now + Duration::from_millis(40);
+    bench.after(50).hear(Tier::Terminal, Claim::Failed(unsaid)).look(&composer());
+    bench.after(10).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded())).pass(400, &composer());
+    let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
+    assert_eq!(*trouble, overloaded(), "what waits for its time is told in full");
 }
 
 #[test]

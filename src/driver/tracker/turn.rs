@@ -3,7 +3,7 @@
 //! | a claim about the turn | what becomes of it |
 //! |---|---|
 //! | older than the standing one | counts as a vote, changes nothing |
-//! | how the turn ended badly, since it began | stands, whatever ended it first |
+//! | how the turn ended badly, since it began | stands, whatever ended it first: the newest account of it counts |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
 //! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
@@ -121,11 +121,19 @@ impl Standing {
     pub(super) fn hear(&mut self, now: Instant, word: Word) {
         // Whatever this source said before is taken back by what it says now.
         self.pending.retain(|pending| pending.word.tier != word.tier);
-        if let (Turn::Over(End::Failed(_) | End::Parked(_)), Turn::Over(End::Well)) =
-            (&word.turn, &self.word.turn)
+        if let (Turn::Over(End::Failed(_) | End::Parked(_)), Turn::Over(_)) = (&word.turn, &self.word.turn)
             && word.at >= self.began
         {
             return self.stand(word);
+        }
+        if let Turn::Over(End::Failed(_) | End::Parked(_)) = &word.turn
+            && word.at >= self.began
+        {
+            // Whoever waits to say that the turn failed says it in the newest words.
+            let failed = |turn: &Turn| matches!(turn, Turn::Over(End::Failed(_) | End::Parked(_)));
+            for pending in self.pending.iter_mut().filter(|pending| failed(&pending.word.turn)) {
+                pending.word.turn = word.turn.clone();
+            }
         }
         if word.at < self.word.at {
             return;

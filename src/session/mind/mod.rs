@@ -67,6 +67,8 @@ pub struct Mind {
     command: Vec<String>,
     tracker: Tracker,
     facts: Facts,
+    /// Why no hook of the agent's is heard, if that is so.
+    unheard: Option<String>,
     /// What the agent prints, if that is JSON.
     stdout: Option<JsonLines>,
     last_look: Option<Instant>,
@@ -94,6 +96,8 @@ impl Mind {
             sure_idle_screen: driver.sure_idle_screen(),
             guard: driver.guard(),
             grace: profile.grace,
+            plans_after_turn: driver.plans_after_turn(),
+            settling: driver.settling(),
         };
         Self {
             tracker: Tracker::new(now.steady, habits, format!("{prefix}-p")),
@@ -101,6 +105,7 @@ impl Mind {
             profile,
             command,
             facts: Facts::default(),
+            unheard: None,
             stdout: prints_json.then(|| JsonLines::new(LINE_LIMIT)),
             last_look: None,
             look_due: None,
@@ -110,6 +115,11 @@ impl Mind {
             desk: Desk::new(format!("{prefix}-n")),
             deadline: None,
         }
+    }
+
+    /// No hook of the agent's will be heard, and why.
+    pub fn unheard(&mut self, reason: Option<String>) {
+        self.unheard = reason;
     }
 
     /// When [`attend`](Self::attend) is due though nothing happens.
@@ -174,7 +184,11 @@ impl Mind {
     }
 
     pub fn explain(&self) -> Explanation {
-        let (reason, votes) = self.tracker.explain();
+        let (mut reason, votes) = self.tracker.explain();
+        if let Some(unheard) = &self.unheard {
+            reason.push_str("; no hooks are heard: ");
+            reason.push_str(unheard);
+        }
         Explanation { reason, votes }
     }
 

@@ -176,7 +176,7 @@ impl Stage {
         let now = Now::read();
         let (typed, effects) = (String::new(), Vec::new());
         let mut stage = Self { actor: Actor::new(now, settings), now, typed, effects };
-        stage.tell(Input::Started { pid: 7, prints_json: false });
+        stage.tell(Input::Started { pid: 7, prints_json: false, unheard: None });
         stage.output("\x1b[?2004h");
         stage
     }
