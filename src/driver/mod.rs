@@ -5,8 +5,10 @@ pub mod agent;
 pub mod claude;
 pub mod evidence;
 pub mod fixture;
+pub mod gemini;
 pub mod launch;
 pub mod layout;
+pub mod moment;
 pub mod prompt;
 pub mod sight;
 pub mod tracker;
@@ -26,8 +28,11 @@ use crate::term::{Screen, Signal};
 pub type Maker = fn() -> Box<dyn Driver>;
 
 /// Every agent by its name, which is also what its program is called, and what makes its driver.
-const AGENTS: &[(&str, Option<Maker>)] =
-    &[("claude", Some(|| Box::new(claude::Claude))), ("codex", None), ("gemini", None)];
+const AGENTS: &[(&str, Option<Maker>)] = &[
+    ("claude", Some(|| Box::new(claude::Claude))),
+    ("codex", None),
+    ("gemini", Some(|| Box::new(gemini::Gemini::default()))),
+];
 
 /// What a program is that no driver knows.
 pub const UNKNOWN: &str = "unknown";

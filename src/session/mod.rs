@@ -17,6 +17,7 @@ mod outbox;
 pub mod outfit;
 pub mod page;
 pub mod recipe;
+mod share;
 pub mod shell;
 pub mod snapshot;
 pub mod talk;

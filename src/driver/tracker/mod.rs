@@ -159,6 +159,7 @@ impl Tracker {
         // A status file always knows better; another source takes back only what it said itself.
         self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
         let turn = Turn::claimed(&claim);
+        let vague = claim == Claim::NotWorking;
         let announced = match claim {
             Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
             Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
@@ -178,7 +179,7 @@ impl Tracker {
         };
         if let Some(turn) = turn {
             // A title stops spinning when a dialog opens, too: that is no end of the turn around it.
-            let dialog_explains = turn == Turn::Over(End::Well)
+            let dialog_explains = vague
                 && tier == Tier::Terminal
                 && (self.asking.on_screen() || self.asking.standing(now).is_some());
             if !dialog_explains {
