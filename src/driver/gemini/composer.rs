@@ -7,8 +7,8 @@ use crate::driver::sight::Composer;
 /// A paste with more lines or characters than this is shown as a label.
 const LINES: usize = 5;
 const CHARS: usize = 500;
-/// A character that is neither seen nor taken for a blank.
-const UNSEEN: char = '\u{200b}';
+/// A character that is neither seen nor taken for a blank, and that Gemini does not throw away.
+const UNSEEN: char = '\u{2060}';
 
 /// The message so that it is taken for a message. `/` would begin a command, blanks before it or not; `!` alone would
 /// switch to shell commands; after `@` and the beginning of a name the Enter would complete the name, and after a
@@ -59,11 +59,17 @@ impl Count {
         match self {
             Self::Lines(count) => lines > LINES && count == lines,
             Self::Chars(count) => {
-                let chars = text.encode_utf16().count();
+                let chars: usize = text.chars().filter(|c| !is_dropped(*c)).map(char::len_utf16).sum();
                 lines <= LINES && chars > CHARS && count == chars
             }
         }
     }
+}
+
+/// What Gemini throws away of a paste.
+fn is_dropped(c: char) -> bool {
+    matches!(c, '\u{80}'..='\u{9f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// A long paste is shown as `[Pasted Text: 40 lines]` or `[Pasted Text: 2000 chars]`, with a number behind if there is
@@ -91,8 +97,8 @@ mod tests {
     fn what_would_be_taken_for_something_else_is_disguised() {
         assert_eq!(compose("hello\nyou"), "hello\nyou");
         assert_eq!(compose("wow! really?"), "wow! really?");
-        assert_eq!(compose("/help me"), "\u{200b}/help me");
-        assert_eq!(compose(" /help"), "\u{200b} /help");
+        assert_eq!(compose("/help me"), "\u{2060}/help me");
+        assert_eq!(compose(" /help"), "\u{2060} /help");
         assert_eq!(compose("!"), " !");
         assert_eq!(compose("look at @src/ma"), "look at @src/ma ");
         assert_eq!(compose("a @b c"), "a @b c");
@@ -103,7 +109,7 @@ mod tests {
     #[test]
     fn the_composer_holds_a_text_however_it_is_wrapped() {
         assert!(held("one two\nthree", "one two three"));
-        assert!(held("/help me", "\u{200b}/help me"));
+        assert!(held("/help me", "\u{2060}/help me"));
         assert!(!held("one two", "one two three"));
         assert!(!held("", "x"));
     }
@@ -116,6 +122,7 @@ mod tests {
         assert!(!held("[Pasted Text: 41 lines]", &lines));
         let long = "é".repeat(2000);
         assert!(held("[Pasted Text: 2000 chars]", &long));
+        assert!(held("[Pasted Text: 2000 chars]", &format!("\u{feff}{long}")), "a mark that is dropped");
         assert!(!held("[Pasted Text: 2000 chars]", &lines));
         assert!(!held("[Pasted Text: 4 chars]", "text"));
         assert!(!held("[Pasted Text: 40 lines] and a word", &lines));

@@ -11,7 +11,7 @@ use crate::term::Screen;
 
 /// What stands in front of the composer's text: usually, when everything is allowed, and for shell commands.
 const MARKS: [char; 3] = ['>', '*', '!'];
-/// How many rows above the composer the rule can stand that divides it from the conversation.
+/// How many rows below the rule, which divides it from the conversation, the composer can begin.
 const NEAR: usize = 4;
 /// What an empty composer says. It says so while a turn runs, too.
 const HINTS: [&str; 5] = [
@@ -49,20 +49,28 @@ fn shows_a_turn(line: &str) -> bool {
     layout::indent(line) <= 1 && spins || line.trim_start().starts_with("! Shell awaiting input")
 }
 
-/// The row of the rule above the composer, and the rows of its text. What was said stands between the same edges, so the
-/// rule and the end of the screen count.
+/// The row of the rule above the composer, and the rows of its text. What was said before looks the same, but has no rule
+/// of its own.
 fn composer_rows(screen: &Screen, last: usize) -> Option<(usize, Range<usize>)> {
-    let ruled = |row: usize, dash: char| screen.line(row).is_some_and(|line| layout::is_rule(line, dash));
-    let below = (0..=last).rev().find(|row| ruled(*row, '▀'))?;
-    let above = (0..below).rev().find(|row| ruled(*row, '▄'))?;
-    let rule = (above.saturating_sub(NEAR)..above).rev().find(|row| ruled(*row, '─'))?;
-    let first = screen.line(above + 1)?.strip_prefix(' ')?;
-    let after = first.strip_prefix(MARKS)?;
-    let spoken =
-        |row: usize| screen.line(row).is_some_and(|line| line.starts_with(['╭', '╰', '✦', 'ℹ', '✕']));
-    let lowest = !(below..=last).any(spoken);
-    (above + 1 < below && lowest && (after.is_empty() || after.starts_with(' ')))
-        .then_some((rule, above + 1..below))
+    let line = |row: usize| screen.line(row).unwrap_or_default();
+    let rule = (0..=last).rev().find(|row| layout::is_rule(line(*row), '─'))?;
+    let marked = |row: &usize| {
+        let after = line(*row).strip_prefix(' ').and_then(|text| text.strip_prefix(MARKS));
+        after.is_some_and(|after| after.is_empty() || after.starts_with(' '))
+    };
+    let first = (rule + 1..=(rule + NEAR).min(last)).find(marked)?;
+    if (rule..=last).any(|row| line(row).starts_with(['╭', '╰', '✦', 'ℹ', '✕'])) {
+        return None;
+    }
+    // Its rows have a background where the terminal has colours enough.
+    let backed = |row: usize| screen.row(row).is_some_and(|row| row.pieces().any(|piece| piece.look.backed));
+    let coloured = backed(first);
+    let belongs = |row: &usize| {
+        let text = line(*row);
+        !layout::is_rule(text, '▀') && if coloured { backed(*row) } else { text.starts_with("   ") }
+    };
+    let more = (first + 1..=last).take_while(belongs).count();
+    Some((rule, first..first + 1 + more))
 }
 
 /// What is typed in the composer's rows.

@@ -203,16 +203,15 @@ impl Asking {
         self.shown.is_some()
     }
 
-    /// A turn of the agent's must be running, because one of its tools asks.
-    pub(super) fn inside_a_turn(&self) -> bool {
-        self.shown.as_ref().is_some_and(|shown| {
-            shown.prompt.is_some()
-                && match shown.dialog.kind {
-                    PromptKind::Permission => shown.dialog.subtype.is_none(),
-                    PromptKind::Plan | PromptKind::Question => true,
-                    PromptKind::Setup => false,
-                }
-        })
+    /// Since when a turn of the agent's must be running, because one of its tools asks.
+    pub(super) fn inside_a_turn(&self) -> Option<Instant> {
+        let shown = self.shown.as_ref().filter(|shown| shown.prompt.is_some())?;
+        let inside = match shown.dialog.kind {
+            PromptKind::Permission => shown.dialog.subtype.is_none(),
+            PromptKind::Plan | PromptKind::Question => true,
+            PromptKind::Setup => false,
+        };
+        inside.then_some(shown.since)
     }
 
     pub(super) fn standing(&self, now: Instant) -> Option<Standing> {

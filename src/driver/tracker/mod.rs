@@ -210,7 +210,10 @@ impl Tracker {
         let began = sight.busy && !self.sight.busy;
         self.sight = sight;
         self.asking.look(now, &self.sight);
-        if self.asking.inside_a_turn() && !matches!(self.standing.word().turn, Turn::Running { .. }) {
+        // A dialog that was there when the turn was said to be over is about to go.
+        let word = self.standing.word();
+        let unexplained = self.asking.inside_a_turn().is_some_and(|since| since > word.at);
+        if unexplained && !matches!(word.turn, Turn::Running { .. }) {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:dialog", now));
         }
         if began {

@@ -238,6 +238,16 @@ fn a_rejected_dialog_leads_to_idle_though_no_hook_tells() {
 }
 
 #[test]
+fn a_title_that_says_the_turn_is_over_ends_it_though_its_dialog_is_still_drawn() {
+    let mut bench = Bench::working();
+    let denied = permission("ls");
+    bench.hear(Tier::Hooks, ask("ls")).pass(1000, &denied);
+    assert_eq!(bench.state(), AgentState::Prompt);
+    bench.hear(Tier::Terminal, Claim::TurnEnded).look(&denied).after(20).pass(1000, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
 fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
     let mut bench = Bench::working();
     bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::NotWorking).pass(2000, &permission("ls"));
