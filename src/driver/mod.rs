@@ -112,6 +112,9 @@ pub trait Driver: Send {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Move {
     Press(Bytes),
+    /// The key after which the dialog, or its page, goes away. Whatever it shows until then, it is not pressed
+    /// again soon: the next one could land somewhere else.
+    Take(Bytes),
     /// The dialog cannot take this answer, and why.
     Refuse(String),
 }

@@ -32,6 +32,11 @@ fn press(keys: &'static [u8]) -> Move {
     Move::Press(Bytes::from_static(keys))
 }
 
+/// Presses what the dialog, or its page, goes away by.
+fn end(keys: &'static [u8]) -> Move {
+    Move::Take(Bytes::from_static(keys))
+}
+
 fn refuse(reason: impl Into<String>) -> Move {
     Move::Refuse(reason.into())
 }
@@ -51,7 +56,7 @@ fn choice(answer: &Answer, dialog: &Dialog) -> Move {
             dialog.choice_with(Role::Accept).or_else(|| dialog.choice_with(Role::AcceptAlways))
         }
         (None, Some(false)) => match dialog.choice_with(Role::Decline) {
-            None => return press(ESCAPE),
+            None => return end(ESCAPE),
             decline => decline,
         },
         (None, None) => None,
@@ -69,9 +74,17 @@ fn take(choice: &Choice) -> Move {
     }
 }
 
+/// A digit that leaves the dialog there: it checks a box, or opens a field.
+fn point(taking: Move) -> Move {
+    match taking {
+        Move::Take(bytes) | Move::Press(bytes) => Move::Press(bytes),
+        Move::Refuse(reason) => Move::Refuse(reason),
+    }
+}
+
 fn by_digit(digit: usize) -> Move {
     match u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)).filter(|c| *c != '0') {
-        Some(digit) => Move::Press(Bytes::from(digit.to_string())),
+        Some(digit) => Move::Take(Bytes::from(digit.to_string())),
         None => refuse("an option beyond the ninth cannot be chosen by a key"),
     }
 }
@@ -91,8 +104,8 @@ fn plan(answer: &Answer, dialog: &Dialog) -> Move {
 fn key(answer: &Answer, dialog: &Dialog) -> Move {
     let typed = field(dialog).is_some_and(|typed| !typed.is_empty());
     match words(answer.text.as_ref()) {
-        _ if answer.accept == Some(false) => press(ESCAPE),
-        Some(_) | None if typed => press(ENTER),
+        _ if answer.accept == Some(false) => end(ESCAPE),
+        Some(_) | None if typed => end(ENTER),
         Some(text) => paste(text.trim()),
         None => refuse("the dialog wants an API key: answer with text"),
     }
@@ -100,14 +113,14 @@ fn key(answer: &Answer, dialog: &Dialog) -> Move {
 
 fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     let current = match &dialog.page {
-        Page::Review { .. } => return press(ENTER),
+        Page::Review { .. } => return end(ENTER),
         Page::Only => 0,
         Page::Question { current, .. } => *current,
     };
     if answer.accept == Some(false) && answer.option.is_none() && answer.answers.is_empty() {
         return match dialog.choice_with(Role::Decline) {
             Some(_) if words(answer.text.as_ref()).is_none() => choice(answer, dialog),
-            Some(_) | None => press(ESCAPE),
+            Some(_) | None => end(ESCAPE),
         };
     }
     let wanted = match answer.answers.get(current) {
@@ -153,8 +166,8 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog) -> Move {
     };
     match (dialog.choices.iter().find(wrong), highlighted) {
         (Some(_), Some(Choice { role: Role::OwnWords, .. })) => press(UP),
-        (Some(choice), _) => take(choice),
-        (None, Some(Choice { role: Role::Submit, .. })) => press(ENTER),
+        (Some(choice), _) => point(take(choice)),
+        (None, Some(Choice { role: Role::Submit, .. })) => end(ENTER),
         (None, _) => press(DOWN),
     }
 }
@@ -164,11 +177,14 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog) -> Move {
 fn own_words(text: &str, dialog: &Dialog, options: Option<usize>) -> Move {
     match field(dialog) {
         Some("") => paste(text),
-        Some(typed) if composer::shows(typed, text) => press(ENTER),
+        Some(typed) if composer::shows(typed, text) => end(ENTER),
         Some(_) => press(CLEAR_ROW),
         None => match (dialog.choice_with(Role::OwnWords), options) {
-            (Some(at), _) => dialog.choices.get(at).map_or_else(|| refuse("there is no field"), take),
-            (None, Some(options)) if options > 0 => by_digit(options + 1),
+            (Some(at), _) => dialog
+                .choices
+                .get(at)
+                .map_or_else(|| refuse("there is no field"), |choice| point(take(choice))),
+            (None, Some(options)) if options > 0 => point(by_digit(options + 1)),
             (None, Some(_) | None) => refuse("this dialog takes no text"),
         },
     }

@@ -19,6 +19,8 @@ const PROGRESS: Duration = Duration::from_secs(5);
 const HOOK: Duration = Duration::from_secs(2);
 /// After how long without an effect a key is taken for lost.
 const LOST: Duration = Duration::from_millis(700);
+/// After how long without an effect a key is taken for lost that should have ended the dialog.
+const TAKEN: Duration = Duration::from_secs(2);
 /// How often the same key is pressed on the same dialog.
 const PRESSES: u32 = 3;
 /// Keys closer together were seen to be dropped.
@@ -41,6 +43,16 @@ struct Pressed {
     dialog: Dialog,
     at: Instant,
     times: u32,
+    /// The dialog should go away by it.
+    takes: bool,
+}
+
+impl Pressed {
+    /// Whether the key has had no effect yet on what is shown.
+    fn awaits(&self, dialog: &Dialog) -> bool {
+        let same_page = self.dialog.same_as(dialog) && self.dialog.page == dialog.page;
+        self.dialog == *dialog || self.takes && same_page
+    }
 }
 
 impl RespondErrand {
@@ -90,8 +102,8 @@ impl RespondErrand {
             return Step::Wait(give_up);
         };
         let times = match &self.pressed {
-            Some(pressed) if pressed.dialog == *dialog => {
-                let lost = pressed.at + LOST;
+            Some(pressed) if pressed.awaits(dialog) => {
+                let lost = pressed.at + if pressed.takes { TAKEN } else { LOST };
                 if scene.now < lost || !scene.written {
                     return Step::Wait(lost.max(scene.now + APART).min(give_up));
                 }
@@ -107,9 +119,11 @@ impl RespondErrand {
             }
             None => 1,
         };
-        match scene.driver.next_move(prompt, &self.answer, dialog) {
-            Move::Press(bytes) => {
-                self.pressed = Some(Pressed { dialog: dialog.clone(), at: scene.now, times });
+        let next = scene.driver.next_move(prompt, &self.answer, dialog);
+        let takes = matches!(next, Move::Take(_));
+        match next {
+            Move::Press(bytes) | Move::Take(bytes) => {
+                self.pressed = Some(Pressed { dialog: dialog.clone(), at: scene.now, times, takes });
                 Step::Type(bytes)
             }
             Move::Refuse(reason) => Step::Done(End::Failed(Error::bad_request(reason))),
