@@ -355,6 +355,12 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     assert_eq!(bench.state(), AgentState::Error);
 
     let mut bench = Bench::working();
+    bench.hear(Tier::SessionLog, Claim::Failed(overloaded())).look(&busy());
+    assert_eq!(bench.state(), AgentState::Working, "the log alone needs a second");
+    bench.after(200).hear(Tier::Terminal, Claim::TurnEnded).look(&composer());
+    assert_eq!(bench.state(), AgentState::Error);
+
+    let mut bench = Bench::working();
     let before_the_turn = bench.now - Duration::from_secs(20);
     bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer());
     bench.hear_of(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));

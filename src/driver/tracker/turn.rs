@@ -3,7 +3,7 @@
 //! | a claim about the turn | what becomes of it |
 //! |---|---|
 //! | older than the standing one | counts as a vote, changes nothing |
-//! | how the turn ended badly, since it began | stands, whatever ended it first |
+//! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
 //! | a source of the same or a better rank | stands |
@@ -157,6 +157,7 @@ impl Standing {
 
     /// Lets it stand without a question: coop itself knows it.
     pub(super) fn stand(&mut self, word: Word) {
+        let word = self.with_its_failure(word);
         let starts =
             matches!(word.turn, Turn::Running { .. }) && !matches!(self.word.turn, Turn::Running { .. });
         if starts {
@@ -172,6 +173,18 @@ impl Standing {
         }
         let at = self.word.at;
         self.pending.retain(|pending| pending.word.at >= at);
+    }
+
+    /// That the turn is over confirms what is known, but did not stand yet, of how it ended badly.
+    fn with_its_failure(&mut self, word: Word) -> Word {
+        let began = self.began;
+        let fails = |pending: &Pending| {
+            matches!(pending.word.turn, Turn::Over(End::Failed(_) | End::Parked(_))) && pending.word.at >= began
+        };
+        match self.pending.iter().position(fails).filter(|_| word.turn == Turn::Over(End::Well)) {
+            Some(at) => Word { at: word.at, ..self.pending.remove(at).word },
+            None => word,
+        }
     }
 
     /// What has waited long enough stands now.
