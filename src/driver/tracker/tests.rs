@@ -368,6 +368,17 @@ fn how_a_turn_failed_is_learned_after_its_end() {
 }
 
 #[test]
+fn a_title_that_trails_behind_a_failure_does_not_undo_it() {
+    let mut bench = Bench::idle();
+    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).look(&composer());
+    bench.after(30).hear(Tier::SessionLog, Claim::Failed(overloaded())).hear(Tier::Hooks, Claim::TurnEnded);
+    assert_eq!(bench.state(), AgentState::Error);
+    bench.after(100).hear(Tier::Terminal, Claim::Working).look(&composer());
+    bench.after(50).hear(Tier::Terminal, Claim::TurnEnded).pass(2000, &composer());
+    assert_eq!(bench.state(), AgentState::Error);
+}
+
+#[test]
 fn retrying_is_working_with_its_reason() {
     let mut bench = Bench::working();
     bench.look(&Sight { retrying: Some(overloaded()), ..busy() });

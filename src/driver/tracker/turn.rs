@@ -5,7 +5,7 @@
 //! | older than the standing one | counts as a vote, changes nothing |
 //! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
-//! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
+//! | a peer of rank 1 against another peer, or against a failure, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
 //! | a source of the same or a better rank | stands |
 //! | a worse rank, towards more activity | stands |
 //! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
@@ -135,7 +135,10 @@ impl Standing {
         let contradicts = word.turn.contradicts(&self.word.turn);
         let (rank, standing) = (word.tier.rank(), self.word.tier.rank());
         let trails = matches!(word.tier, Tier::Terminal | Tier::Registry) && word.tier != self.word.tier;
-        if contradicts && trails && standing == 1 && word.at.duration_since(self.word.at) < LAG {
+        // A turn can fail before its title says that it runs.
+        let failed = matches!(self.word.turn, Turn::Over(End::Failed(_) | End::Parked(_)));
+        let lags = (standing == 1 || failed) && word.at.duration_since(self.word.at) < LAG;
+        if contradicts && trails && lags {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
         } else if rank <= standing || !contradicts || word.turn.activity() > self.word.turn.activity() {
