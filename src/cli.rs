@@ -5,16 +5,35 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, ValueEnum};
 
 use crate::driver;
 
+mod agent;
+mod verbs;
+
+pub use agent::{Nudge, QuestionAnswer, Respond, State};
+pub use verbs::{At, Client, Identity, Target, Verb};
+
 /// The verbs that make coop a client. Only the very first word can be one, so that any program
 /// can still be run: `coop -- screen`.
-const VERBS: &[&str] = &["attach", "screen", "input", "keys", "events", "shutdown", "help"];
+const VERBS: &[&str] = &[
+    "attach",
+    "screen",
+    "input",
+    "keys",
+    "events",
+    "state",
+    "nudge",
+    "respond",
+    "interrupt",
+    "explain",
+    "shutdown",
+    "help",
+];
 
 /// Verbs that later versions will have: taken for programs now, they would change their meaning then.
-const LATER_VERBS: &[&str] = &["send", "state", "nudge", "respond", "explain", "list"];
+const LATER_VERBS: &[&str] = &["send", "list"];
 
 const SERVER_EXAMPLES: &str = "\
 Client verbs (`coop VERB --help`):
@@ -23,6 +42,11 @@ Client verbs (`coop VERB --help`):
   input       types text
   keys        presses keys
   events      prints what happens, as it happens
+  state       says what the agent is doing, or waits until it does something else
+  nudge       gives the agent a message
+  respond     shows the prompt that the agent is at, and answers it
+  interrupt   stops the agent's turn
+  explain     says why the state is what it is
   shutdown    ends the session
 
 Examples:
@@ -30,7 +54,9 @@ Examples:
   coop --socket /tmp/coop.sock -- vim notes    only on a Unix socket
   COOP_AUTH_TOKEN=… coop --port 8080 -- bash   on every address, for whoever has the token
   coop screen http://127.0.0.1:8080            look at it
-  coop attach http://127.0.0.1:8080            sit down at it";
+  coop attach http://127.0.0.1:8080            sit down at it
+  coop --port 8080 claude                      an agent; then, in another shell:
+  coop nudge -t http://127.0.0.1:8080 'fix the tests'";
 
 /// Runs one program on a terminal and serves it over gRPC, HTTP/JSON and WebSocket.
 #[derive(Debug, Parser)]
@@ -165,173 +191,6 @@ pub enum LogLevel {
     Info,
     Debug,
     Trace,
-}
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0   done
-  1   coop refused; stderr says CODE: why
-  64  what was typed cannot be meant
-  69  nobody answers, or the connection was lost
-  77  the token is missing, wrong, or not enough";
-
-const ATTACH_EXAMPLES: &str = "\
-Examples:
-  coop attach                             the coop that COOP_URL or COOP_SOCKET names
-  coop attach http://127.0.0.1:8080       over TCP
-  coop attach --lock /tmp/coop.sock       nobody else types meanwhile
-  coop attach --no-resize /tmp/coop.sock  only look in
-
-Several people can be attached at once. A lost connection is made anew for half a minute.
-
-Exit codes: the child's own if it exits meanwhile (128 + N if signal N ended it), 0 after Ctrl-],
-else as for the other verbs (coop screen --help).";
-
-const INPUT_EXAMPLES: &str = "\
-Options come before the text; everything from its first word on is the text.
-
-Examples:
-  coop input -t /tmp/coop.sock ls -la
-  coop input --no-enter 'half a line'
-  coop input -- --starts-with-a-dash";
-
-const KEYS_EXAMPLES: &str = "\
-Keys: Enter Tab Escape Space Backspace Delete Insert Up Down Left Right Home End PageUp PageDown
-F1 to F12, single characters, and any of them with Ctrl-, Alt- or Shift- (C-, M-, S-) before it.
-One unknown key refuses all of them.
-
-Examples:
-  coop keys C-c
-  coop keys -t http://127.0.0.1:8080 Escape : q ! Enter";
-
-const EVENTS_EXAMPLES: &str = "\
-Types: state prompt nudge respond stop start transcript usage exit restart resize shutdown.
-
-Examples:
-  coop events                             everything kept, then everything new
-  coop events --types exit | head -1      wait for the end of the child
-  coop events --json --since 120 | jq .";
-
-/// coop as a client of a running coop.
-#[derive(Debug, Parser)]
-#[command(name = "coop", version, max_term_width = 100)]
-pub struct Client {
-    #[command(subcommand)]
-    pub verb: Verb,
-}
-
-/// Whom to call.
-#[derive(Debug, Clone, Args)]
-pub struct Target {
-    /// http://HOST:PORT, https://HOST:PORT, unix:///PATH or a socket's path
-    /// [default: COOP_URL, COOP_SOCKET, or the default socket]
-    #[arg(value_name = "URL|SOCKET")]
-    pub target: Option<String>,
-    #[command(flatten)]
-    pub identity: Identity,
-}
-
-/// Whom to call, for verbs whose words are the message.
-#[derive(Debug, Clone, Args)]
-pub struct At {
-    /// http://HOST:PORT, https://HOST:PORT, unix:///PATH or a socket's path
-    /// [default: COOP_URL, COOP_SOCKET, or the default socket]
-    #[arg(long, short, value_name = "URL|SOCKET")]
-    pub target: Option<String>,
-    #[command(flatten)]
-    pub identity: Identity,
-}
-
-/// As whom to call, and whom to believe.
-#[derive(Debug, Clone, Args)]
-pub struct Identity {
-    /// Token to show
-    #[arg(long, env = "COOP_AUTH_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    pub token: Option<String>,
-    /// Trust this authority's certificates (PEM) for https
-    #[arg(long, value_name = "FILE")]
-    pub tls_ca: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Verb {
-    /// Makes this terminal the session's; Ctrl-] leaves it
-    #[command(after_help = ATTACH_EXAMPLES)]
-    Attach {
-        #[command(flatten)]
-        target: Target,
-        /// Keep everybody else from typing meanwhile
-        #[arg(long)]
-        lock: bool,
-        /// Leave the session's size as it is
-        #[arg(long)]
-        no_resize: bool,
-    },
-    /// Prints what stands on the screen
-    #[command(after_help = EXIT_CODES)]
-    Screen {
-        #[command(flatten)]
-        target: Target,
-        /// With colours, as the terminal would get them
-        #[arg(long, conflicts_with = "json")]
-        ansi: bool,
-        /// The whole snapshot as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Types text, and Enter after it unless told otherwise
-    #[command(after_help = INPUT_EXAMPLES)]
-    Input {
-        #[command(flatten)]
-        at: At,
-        /// Without Enter
-        #[arg(long)]
-        no_enter: bool,
-        /// The text; several words are joined by spaces
-        #[arg(required = true, trailing_var_arg = true)]
-        text: Vec<String>,
-        /// Print the answer as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Presses keys, for example: coop keys C-c Up Enter
-    #[command(after_help = KEYS_EXAMPLES)]
-    Keys {
-        #[command(flatten)]
-        at: At,
-        /// The keys, in this order
-        #[arg(required = true)]
-        keys: Vec<String>,
-        /// Print the answer as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Prints what happens, as it happens
-    #[command(after_help = EVENTS_EXAMPLES)]
-    Events {
-        #[command(flatten)]
-        target: Target,
-        /// Start after this event instead of with everything that is kept
-        #[arg(long, default_value_t = 0, value_name = "SEQ")]
-        since: u64,
-        /// Only these types, for example state,exit
-        #[arg(long, value_delimiter = ',', value_name = "TYPES")]
-        types: Vec<String>,
-        /// One JSON object a line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Ends the session's child, everything it started, and coop, and waits until they are gone
-    Shutdown {
-        #[command(flatten)]
-        target: Target,
-        /// How long the child may take before it is killed [default: 10]
-        #[arg(long, value_name = "SECS")]
-        grace: Option<u64>,
-        /// Print the answer as JSON
-        #[arg(long)]
-        json: bool,
-    },
 }
 
 /// Tells the coop around this agent that one of its hooks was called. Agents run this; people need not.

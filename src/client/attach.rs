@@ -1,13 +1,13 @@
 //! `coop attach`: this terminal becomes the session's, over as many connections as it takes.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use coop_client::{Client, v1};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep_until;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::attempts::Attempts;
 use super::failure::Failure;
 use super::local::{self, LocalTerminal};
 use super::person::Person;
@@ -15,10 +15,6 @@ use super::sitting::{Ending, Sitting};
 use super::{Line, call, events, print};
 use crate::error::Code;
 
-/// How long a lost connection is worth the wait.
-const GIVE_UP: Duration = Duration::from_secs(30);
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Requests on their way.
 const IN_FLIGHT: usize = 16;
 
@@ -97,8 +93,7 @@ async fn reconnect(
 ) -> Result<Sitting, Ending> {
     let why = why.text().unwrap_or_default();
     person.lose(&format!("coop: trying again, Ctrl-] gives up ({why})"));
-    let deadline = Instant::now() + GIVE_UP;
-    let mut pause = FIRST_PAUSE;
+    let mut attempts = Attempts::new();
     loop {
         let attempt = async { attach(&mut line.connect().await?, wanted).await };
         let failure = match person.until(attempt).await? {
@@ -111,12 +106,8 @@ async fn reconnect(
             }
             Err(failure) => failure,
         };
-        let next = Instant::now() + pause;
-        if !failure.is_transient() || next > deadline {
-            return Err(Ending::Failed(failure));
-        }
+        let Some(next) = attempts.next_after(&failure) else { return Err(Ending::Failed(failure)) };
         person.until(sleep_until(next)).await?;
-        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 

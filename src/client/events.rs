@@ -1,46 +1,46 @@
 //! `coop events`: a line for each thing that happens, until the session ends or nobody reads on.
 
-use coop_client::v1;
 use coop_client::v1::event::Payload;
+use coop_client::{Client, v1};
+use tonic::Streaming;
 
 use super::failure::Failure;
-use super::print;
-use super::{Line, call};
-use crate::error::Code;
+use super::follow::{Feed, follow};
+use super::{Line, call, print, prompt};
 
 pub(super) async fn run(line: &Line, request: v1::StreamEventsRequest, json: bool) -> Result<(), Failure> {
-    let asked_for_heartbeats = request.types.iter().any(|name| name == "heartbeat");
-    let mut events = call(line.connect().await?.stream_events(request)).await?;
-    let unread = print::unread();
-    tokio::pin!(unread);
-    let mut shut_down = false;
-    loop {
-        let event = tokio::select! {
-            event = events.message() => event.map_err(Failure::from),
-            () = &mut unread => return Err(Failure::Unread),
-        };
-        let event = match event {
-            Ok(Some(event)) => event,
-            Ok(None) => break,
-            Err(failure) if shut_down || is_goodbye(&failure) => break,
-            Err(failure) => return Err(failure),
-        };
-        shut_down |= matches!(event.payload, Some(Payload::Shutdown(_)));
-        if json && (asked_for_heartbeats || event.r#type != "heartbeat") {
-            print::json(&event)?;
-        } else if json {
-            continue;
-        } else if let Some(text) = describe(&event) {
-            print::out(&format!("{text}\n"))?;
-        }
-    }
-    print::say("the session has ended");
-    Ok(())
+    let heartbeats = request.types.iter().any(|name| name == "heartbeat");
+    follow(line, Events { request, json, heartbeats, shut_down: false }).await
 }
 
-/// How coop ends its streams when it goes.
-fn is_goodbye(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused { code, .. } if code == Code::NotReady.as_str())
+struct Events {
+    request: v1::StreamEventsRequest,
+    json: bool,
+    heartbeats: bool,
+    shut_down: bool,
+}
+
+impl Feed for Events {
+    type Item = v1::Event;
+
+    async fn open(&self, coop: &mut Client) -> Result<Streaming<v1::Event>, Failure> {
+        call(coop.stream_events(self.request.clone())).await
+    }
+
+    fn take(&mut self, event: v1::Event) -> Result<(), Failure> {
+        (self.request.since_seq, self.request.epoch) = (event.seq, Some(event.epoch));
+        self.shut_down |= matches!(event.payload, Some(Payload::Shutdown(_)));
+        match (self.json, describe(&event)) {
+            (true, None) if !self.heartbeats => Ok(()),
+            (true, _) => print::json(&event),
+            (false, Some(text)) => print::out(&format!("{text}\n")),
+            (false, None) => Ok(()),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.shut_down
+    }
 }
 
 /// The event as a line; a heartbeat is nothing to read.
@@ -50,24 +50,27 @@ fn describe(event: &v1::Event) -> Option<String> {
         None if event.r#type == "heartbeat" => return None,
         None => String::new(),
     };
-    let time = print::timestamp(event.at_epoch_ms);
-    let line = format!("{time} {:>5} {:<8} {what}", event.seq, event.r#type);
-    Some(line.trim_end().replace(char::is_control, " "))
+    Some(line(event.at_epoch_ms, event.seq, &format!("{:<8} {what}", event.r#type)))
+}
+
+/// A line about something that happened. A gap has no time of its own.
+pub(super) fn line(at_epoch_ms: u64, seq: u64, text: &str) -> String {
+    let time = if at_epoch_ms == 0 { "-".to_owned() } else { print::timestamp(at_epoch_ms) };
+    print::one_line(&format!("{time:<24} {seq:>5} {text}"))
 }
 
 fn text(payload: &Payload) -> String {
     match payload {
-        Payload::Gap(gap) => {
-            format!("{} to {} are missing ({})", gap.from, gap.to.saturating_sub(1), gap.reason)
-        }
+        Payload::Gap(gap) => describe_gap(gap),
         Payload::State(state) => describe_state(state),
-        Payload::Prompt(prompt) => format!("{} {} {}", prompt.r#type, prompt.id, prompt.message),
+        Payload::Prompt(prompt) => prompt::in_short(prompt),
         Payload::Nudge(outcome)
         | Payload::Respond(outcome)
         | Payload::Stop(outcome)
         | Payload::Start(outcome) => {
-            let extra = [&outcome.reason, &outcome.via].into_iter().flatten().map(|text| format!(" {text}"));
-            format!("{} {}{}", outcome.id, outcome.outcome, extra.collect::<String>())
+            let via = outcome.via.as_deref().map(|via| format!(" via {via}")).unwrap_or_default();
+            let reason = outcome.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("{} {}{via}{reason}", outcome.id, outcome.outcome)
         }
         Payload::Transcript(copy) => format!("number {}, {} lines", copy.number, copy.line_count),
         Payload::Usage(usage) => {
@@ -85,18 +88,24 @@ fn text(payload: &Payload) -> String {
     }
 }
 
-fn describe_state(state: &v1::AgentStateEvent) -> String {
+pub(super) fn describe_gap(gap: &v1::Gap) -> String {
+    format!("{} to {} are missing ({})", gap.from, gap.to.saturating_sub(1), gap.reason)
+}
+
+pub(super) fn describe_state(state: &v1::AgentStateEvent) -> String {
     let change = match state.prev.as_str() {
         "" => state.next.clone(),
         prev => format!("{prev} -> {}", state.next),
     };
-    let cause = match state.detection_cause.as_str() {
-        "" => state.detection_tier.clone(),
-        cause => format!("{}: {cause}", state.detection_tier),
-    };
+    let source = source(&state.detection_tier, &state.detection_cause);
     let detail = state.error_detail.as_ref().or(state.parked_reason.as_ref());
     let detail = detail.map(|detail| format!(" {detail}")).unwrap_or_default();
-    format!("{change} ({cause}){detail}")
+    format!("{change} ({source}){detail}")
+}
+
+/// Who says so, and from what.
+pub(super) fn source(tier: &str, cause: &str) -> String {
+    if cause.is_empty() { tier.to_owned() } else { format!("{tier}: {cause}") }
 }
 
 /// How a child ended, in words.
@@ -129,12 +138,38 @@ mod tests {
         };
         let exit = |code, signal| Payload::Exit(v1::ExitEvent { code, signal, generation: 1 });
         let gap = v1::Gap { reason: "overrun".into(), from: 3, to: 6 };
+        let prompt = v1::PromptContext {
+            r#type: "setup".into(),
+            subtype: Some("trust".into()),
+            id: "1-p-1".into(),
+            message: "Trust?".into(),
+            ..Default::default()
+        };
+        let outcome = |id: &str, outcome: &str, reason: Option<&str>, via: Option<&str>| v1::OutcomeEvent {
+            id: id.into(),
+            outcome: outcome.into(),
+            reason: reason.map(str::to_owned),
+            via: via.map(str::to_owned),
+            payload: None,
+        };
         let restart = v1::RestartEvent { generation: 2, offset: 9, pid: Some(42), reason: "switch".into() };
         for (kind, payload, wanted) in [
             (
                 "state",
                 Payload::State(state),
                 "state    working -> error (session_log: api error) 529  [31moverloaded",
+            ),
+            ("prompt", Payload::Prompt(prompt), "prompt   setup/trust 1-p-1 Trust?"),
+            ("nudge", Payload::Nudge(outcome("1-n-1", "accepted", None, None)), "nudge    1-n-1 accepted"),
+            (
+                "nudge",
+                Payload::Nudge(outcome("1-n-2", "rejected", Some("dialog_open"), None)),
+                "nudge    1-n-2 rejected: dialog_open",
+            ),
+            (
+                "respond",
+                Payload::Respond(outcome("1-p-1", "answered", None, Some("hook"))),
+                "respond  1-p-1 answered via hook",
             ),
             ("exit", exit(Some(3), None), "exit     exited with 3"),
             ("exit", exit(None, Some(9)), "exit     killed by signal 9"),

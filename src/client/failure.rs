@@ -10,8 +10,13 @@ use crate::error::Code as Refusal;
 
 /// Nobody answers (EX_UNAVAILABLE).
 const UNAVAILABLE: u8 = 69;
+/// It may have worked (EX_TEMPFAIL).
+const UNCONFIRMED: u8 = 75;
 /// The token is missing, wrong, or not enough (EX_NOPERM).
 const NOT_ALLOWED: u8 = 77;
+
+/// The time ran out, as timeout(1) has it.
+const TIMED_OUT: u8 = 124;
 
 /// Why a verb did not do what it should.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +29,10 @@ pub(super) enum Failure {
     NotAllowed { code: String, message: String },
     /// coop answered, and its answer is no.
     Refused { code: String, message: String },
+    /// It was done, and nothing shows that it had an effect.
+    Unconfirmed(String),
+    /// What was waited for did not come in time.
+    TimedOut(String),
     /// What was to be printed could not be, although somebody may want it.
     Unwritten(String),
     /// Nobody reads what is printed, which is no failure of anybody.
@@ -36,6 +45,8 @@ impl Failure {
             Self::Usage(_) => ExitCode::from(USAGE),
             Self::Unreachable(_) => ExitCode::from(UNAVAILABLE),
             Self::NotAllowed { .. } => ExitCode::from(NOT_ALLOWED),
+            Self::Unconfirmed(_) => ExitCode::from(UNCONFIRMED),
+            Self::TimedOut(_) => ExitCode::from(TIMED_OUT),
             Self::Refused { .. } | Self::Unwritten(_) => ExitCode::FAILURE,
             Self::Unread => ExitCode::SUCCESS,
         }
@@ -44,7 +55,11 @@ impl Failure {
     /// The line for stderr, if there is something to say.
     pub(super) fn text(&self) -> Option<String> {
         match self {
-            Self::Usage(text) | Self::Unreachable(text) | Self::Unwritten(text) => Some(text.clone()),
+            Self::Usage(text)
+            | Self::Unreachable(text)
+            | Self::Unconfirmed(text)
+            | Self::TimedOut(text)
+            | Self::Unwritten(text) => Some(text.clone()),
             Self::NotAllowed { code, message } | Self::Refused { code, message } => {
                 Some(format!("{code}: {message}"))
             }
@@ -118,6 +133,8 @@ mod tests {
             (Status::unavailable("gone").into(), 69, Some("the connection failed: gone")),
             (Status::unauthenticated("who").into(), 77, Some("UNAUTHORIZED: who")),
             (Status::unimplemented("no such call").into(), 1, Some("Unimplemented: no such call")),
+            (Failure::Unconfirmed("perhaps".into()), 75, Some("perhaps")),
+            (Failure::TimedOut("too late".into()), 124, Some("too late")),
             (Failure::Unwritten("the disk is full".into()), 1, Some("the disk is full")),
             (Failure::Unread, 0, None),
         ] {

@@ -2,17 +2,22 @@
 //! It knows the API as every other client does, and nothing of the server behind it.
 
 mod attach;
+mod attempts;
 mod display;
 mod events;
 mod failure;
+mod follow;
 mod keyboard;
 mod local;
 mod mute;
 mod person;
 mod print;
+mod prompt;
 mod query;
 mod shutdown;
 mod sitting;
+mod state;
+mod talk;
 
 use std::ffi::OsStr;
 use std::process::ExitCode;
@@ -71,6 +76,24 @@ async fn perform(verb: Verb, environment: &Environment) -> Result<ExitCode, Fail
             let request = v1::StreamEventsRequest { since_seq: since, types, epoch: None };
             events::run(&line, request, json).await?;
         }
+        Verb::State(state) => {
+            let line = Line::new(state.target.target.clone(), state.target.identity.clone(), environment)?;
+            state::run(&line, state).await?;
+        }
+        Verb::Nudge(nudge) => {
+            let line = Line::new(nudge.at.target.clone(), nudge.at.identity.clone(), environment)?;
+            talk::nudge(&line, nudge).await?;
+        }
+        Verb::Respond(respond) => {
+            let line = Line::new(respond.at.target.clone(), respond.at.identity.clone(), environment)?;
+            talk::respond(&line, respond).await?;
+        }
+        Verb::Interrupt { target, json } => {
+            talk::interrupt(&Line::new(target.target, target.identity, environment)?, json).await?;
+        }
+        Verb::Explain { target, json } => {
+            state::explain(&Line::new(target.target, target.identity, environment)?, json).await?;
+        }
         Verb::Shutdown { target, grace, json } => {
             let line = Line::new(target.target, target.identity, environment)?;
             shutdown::run(&line, grace.map(Duration::from_secs), json).await?;
@@ -119,8 +142,15 @@ impl Line {
 
 /// Waits for an answer, but not forever.
 async fn call<T>(answer: impl Future<Output = Result<Response<T>, Status>>) -> Result<T, Failure> {
-    match timeout(PATIENCE, answer).await {
+    call_for(PATIENCE, answer).await
+}
+
+async fn call_for<T>(
+    patience: Duration,
+    answer: impl Future<Output = Result<Response<T>, Status>>,
+) -> Result<T, Failure> {
+    match timeout(patience, answer).await {
         Ok(answer) => Ok(answer.map_err(Failure::from)?.into_inner()),
-        Err(_) => Err(Failure::Unreachable(format!("no answer within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(Failure::Unreachable(format!("no answer within {} s", patience.as_secs()))),
     }
 }

@@ -55,6 +55,11 @@ pub(super) fn say(text: &str) {
     drop(io::stderr().write_all(format!("coop: {text}\n").as_bytes()));
 }
 
+/// Words from elsewhere on a line of their own, unable to do anything to the terminal they are printed on.
+pub(super) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ").trim_end().to_owned()
+}
+
 /// The rows of a screen without those at the bottom on which nothing stands.
 pub(super) fn rows(lines: &[String]) -> String {
     let used = lines.iter().rposition(|line| !line.trim_end().is_empty()).map_or(0, |last| last + 1);

@@ -106,36 +106,42 @@ pub(super) mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(agent).join("screens")
     }
 
-    /// All captures of an agent, by name; there must be some.
-    pub(in crate::driver) fn captures(agent: &str) -> Vec<(String, Arc<Screen>)> {
-        let entries = fs::read_dir(folder(agent)).unwrap().map(|entry| entry.unwrap().path());
+    /// The names of all captures of an agent; there must be some.
+    fn cases(agent: &str) -> Vec<String> {
+        let paths = fs::read_dir(folder(agent)).unwrap().map(|entry| entry.unwrap().path());
         let captures =
-            entries.filter(|path| path.extension().is_some_and(|kind| kind == "ansi" || kind == "txt"));
-        let mut found: Vec<_> = captures
-            .map(|path| {
-                let case = path.file_stem().unwrap().to_str().unwrap().to_owned();
-                let screen = screen(&fs::read_to_string(path).unwrap(), size_of(&case)).unwrap();
-                (case, screen)
-            })
-            .collect();
-        assert!(!found.is_empty(), "there are no screens of {agent}");
-        found.sort_by(|one, other| one.0.cmp(&other.0));
-        found
+            paths.filter(|path| path.extension().is_some_and(|kind| kind == "ansi" || kind == "txt"));
+        let mut cases: Vec<_> =
+            captures.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        assert!(!cases.is_empty(), "there are no screens of {agent}");
+        cases.sort();
+        cases
     }
 
     pub(in crate::driver) fn capture(agent: &str, case: &str) -> Arc<Screen> {
-        let found = captures(agent).into_iter().find(|(name, _)| name == case);
-        found.unwrap_or_else(|| panic!("{agent} has no screen {case}")).1
+        let paths = ["ansi", "txt"].map(|kind| folder(agent).join(format!("{case}.{kind}")));
+        let found = paths.iter().find_map(|path| fs::read_to_string(path).ok());
+        let text = found.unwrap_or_else(|| panic!("{agent} has no screen {case}"));
+        screen(&text, size_of(case)).unwrap()
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is how somebody asks the test to write instead of to compare"
+    )]
+    fn blessing() -> bool {
+        std::env::var_os("UPDATE_EXPECT").is_some()
     }
 
     /// Compares what the driver sees on each screen of its agent with what stands beside it;
-    /// `COOP_BLESS=1` writes what it sees instead.
+    /// `UPDATE_EXPECT=1` writes what it sees instead.
     pub(in crate::driver) fn sees_what_is_expected(agent: &str, driver: &dyn Driver) {
         let mut wrong = String::new();
-        for (case, screen) in captures(agent) {
+        for case in cases(agent) {
+            let screen = capture(agent, &case);
             let path = folder(agent).join(format!("{case}.expected"));
             let seen = describe(&driver.see(&screen));
-            if option_env!("COOP_BLESS").is_some() {
+            if blessing() {
                 fs::write(&path, &seen).unwrap();
             }
             let wanted = fs::read_to_string(&path).unwrap_or_default();
@@ -148,8 +154,8 @@ pub(super) mod tests {
 
     /// No other agent's screen may be taken for one of the driver's own.
     pub(in crate::driver) fn claims_nothing_of(agent: &str, driver: &dyn Driver) {
-        for (case, screen) in captures(agent) {
-            let sight = driver.see(&screen);
+        for case in cases(agent) {
+            let sight = driver.see(&capture(agent, &case));
             assert_eq!(Sight { option_list: false, ..sight }, Sight::default(), "{agent} {case}");
         }
     }

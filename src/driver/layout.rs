@@ -181,3 +181,44 @@ pub fn field(row: &Row, from: usize) -> Field {
 pub fn is_numbered(line: &str, pointer: char) -> bool {
     head(line, pointer).is_some_and(|head| head.digit.is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::fixture;
+
+    fn labels(screen: &Screen, items: &[Item]) -> Vec<(Option<u8>, bool, String)> {
+        let label = |item: &Item| field(screen.row(item.row).unwrap(), item.label_at).shown;
+        items.iter().map(|item| (item.digit, item.pointed, label(item))).collect()
+    }
+
+    #[test]
+    fn the_lowest_numbered_list_is_read_whatever_marks_it() {
+        for pointer in ['❯', '›', '●'] {
+            let text =
+                format!("1. a\n2. b\n3. c\n\n  1. No\n{pointer} 2. Yes\n     and more\n\nEsc to cancel\n");
+            let screen = fixture::screen(&text, (80, 24)).unwrap();
+            let items = numbered_list(&screen, 0..10, pointer).unwrap();
+            let wanted = [(Some(1), false, "No".to_owned()), (Some(2), true, "Yes".to_owned())];
+            assert_eq!(labels(&screen, &items), wanted);
+        }
+    }
+
+    #[test]
+    fn a_list_without_numbers_is_what_stands_around_the_pointer() {
+        let screen = fixture::screen("Which?\n\n    Yes\n  ❯ No\n    Never\n\n    Esc\n", (80, 24)).unwrap();
+        let items = pointed_list(&screen, 0..7, '❯').unwrap();
+        let wanted = [("Yes", false), ("No", true), ("Never", false)];
+        assert_eq!(labels(&screen, &items), wanted.map(|(label, pointed)| (None, pointed, label.to_owned())));
+    }
+
+    #[test]
+    fn dashes_are_no_rule() {
+        let rule = "─".repeat(40);
+        assert!(is_rule(&rule, '─'));
+        assert!(is_rule(&format!("{rule} name ─"), '─'));
+        assert!(!is_rule("───", '─'));
+        assert!(!is_rule(&format!("  {rule}"), '─'));
+        assert!(!is_rule(&format!("{rule} text"), '─'));
+    }
+}

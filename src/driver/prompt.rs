@@ -101,8 +101,66 @@ pub struct QuestionAnswer {
 }
 
 impl Answer {
-    /// Whether this prompt can be answered so; otherwise why not.
-    pub fn check(&self, _prompt: &Prompt) -> Result<(), String> {
+    /// Whether the prompt can be answered with this at all, as far as can be said before anything is typed.
+    pub fn check(&self, prompt: &Prompt) -> Result<(), String> {
+        let words = self.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if self.accept.is_none() && self.option.is_none() && !words && self.answers.is_empty() {
+            return Err("an answer needs accept, option, text or answers".to_owned());
+        }
+        if let Some(option) = self.option {
+            in_range(option, prompt.options.len())?;
+        }
+        if prompt.kind != PromptKind::Question {
+            return match self.answers.is_empty() {
+                true => Ok(()),
+                false => Err("answers are for questions, and this prompt is none".to_owned()),
+            };
+        }
+        self.check_questions(prompt)
+    }
+
+    fn check_questions(&self, prompt: &Prompt) -> Result<(), String> {
+        let asked = prompt.questions.len();
+        let confirming = asked > 0 && prompt.question_current >= asked;
+        if self.accept == Some(false) {
+            return Ok(());
+        }
+        if self.answers.is_empty() {
+            return match (confirming, self.accept, asked) {
+                (true, _, _) => Ok(()),
+                (false, Some(_), _) if self.option.is_none() && self.text.is_none() => {
+                    Err("a question is answered with an option, text or answers, or declined".to_owned())
+                }
+                (false, _, 2..) => Err(format!("there are {asked} questions: give answers, one for each")),
+                (false, _, _) => Ok(()),
+            };
+        }
+        if self.option.is_some() || self.text.is_some() {
+            return Err("answers go without option and text".to_owned());
+        }
+        if asked > 0 && self.answers.len() != asked {
+            return Err(format!("there are {asked} questions, and {} answers", self.answers.len()));
+        }
+        for (question, answer) in prompt.questions.iter().zip(&self.answers) {
+            let words = answer.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+            if answer.options.is_empty() && !words {
+                return Err(format!("there is no answer to {:?}", question.question));
+            }
+            if !question.multi_select && answer.options.len() + usize::from(words) > 1 {
+                return Err(format!("{:?} takes one answer", question.question));
+            }
+            for option in &answer.options {
+                in_range(*option, question.options.len())?;
+            }
+        }
         Ok(())
+    }
+}
+
+/// Before a dialog is on screen nobody knows its options, and nothing can be said of a number.
+fn in_range(option: usize, count: usize) -> Result<(), String> {
+    match (1..=count).contains(&option) || (count == 0 && option > 0) {
+        true => Ok(()),
+        false => Err(format!("option {option} is out of range: there are {count}")),
     }
 }

@@ -33,7 +33,7 @@ impl Share {
             let lock = match open_lock(&shared.dir) {
                 Ok(lock) => lock,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    if shared.dir.exists() {
+                    if is_foreign(&shared.dir) {
                         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is somebody else's"));
                     }
                     make(shared)?;
@@ -83,6 +83,16 @@ fn open_lock(dir: &Path) -> io::Result<File> {
 fn is_at(lock: &File, dir: &Path) -> bool {
     let (Ok(ours), Ok(theirs)) = (lock.metadata(), dir.join(LOCK).symlink_metadata()) else { return false };
     (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())
+}
+
+/// Whether the directory is there, and nobody who does as we do has made it.
+fn is_foreign(dir: &Path) -> bool {
+    // As long as it is open, no other directory can be taken for it.
+    let Ok(open) = File::open(dir) else { return false };
+    let locked = dir.join(LOCK).symlink_metadata().is_ok();
+    let empty = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
+    let (Ok(ours), Ok(theirs)) = (open.metadata(), dir.metadata()) else { return false };
+    !locked && !empty && (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())
 }
 
 /// Whether everything in it is as it should be.

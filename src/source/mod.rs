@@ -103,9 +103,10 @@ impl Sources {
     }
 
     /// Follows this log from now on and no other. Where it begins is settled when this returns, so what a child writes
-    /// that is started afterwards is read in any case. Following the same place again changes nothing.
+    /// that is started afterwards is read in any case. Following the same file again changes nothing, while a new one in the
+    /// same directory is another one each time.
     pub fn follow(&mut self, place: LogPlace, from: From) {
-        if self.followed.as_ref() == Some(&place) {
+        if matches!(place, LogPlace::File(_)) && self.followed.as_ref() == Some(&place) {
             return;
         }
         let tail = Tail::new(place.clone(), from, Arc::clone(&self.tally), self.sender.clone());

@@ -133,7 +133,6 @@ impl Tail {
         let Aim::File { path, begin } = &self.aim else { return Ok(()) };
         let (path, begin) = (path.clone(), *begin);
         loop {
-            // What is still in a file comes before what is in its successor.
             self.read_on().await?;
             let Some(found) = tokio::fs::metadata(&path).await.ok().filter(std::fs::Metadata::is_file) else {
                 return Ok(());
@@ -142,6 +141,8 @@ impl Tail {
             if self.reading.as_ref().is_some_and(|reading| reading.node == node) {
                 return Ok(());
             }
+            // What is still in a file comes before what is in its successor, and it may have been written just now.
+            self.read_on().await?;
             let skip = begin.filter(|begin| begin.node == node).map_or(0, |begin| begin.length);
             match Reading::open(&path, if self.reading.is_none() { skip } else { 0 }).await {
                 Ok(reading) => {

@@ -193,6 +193,10 @@ async fn a_new_log_is_told_from_those_that_were_there() {
         append(&scene.path("older.jsonl"), b"2\n");
         append(&scene.path(name), b"3\n");
         assert_eq!(scene.line().await, json!(3), "{name}");
+        let place = LogPlace::NewIn { dir: scene.dir.path().to_owned(), ending: ".jsonl" };
+        scene.sources.follow(place, From::Start);
+        append(&scene.path("newest.jsonl"), b"4\n");
+        assert_eq!(scene.line().await, json!(4), "the next child's log");
     }
 }
 
@@ -201,10 +205,16 @@ async fn what_the_kernel_does_not_report_is_polled_for() {
     let mut scene = Scene::new();
     let elsewhere = tempfile::tempdir().expect("a directory");
     append(&elsewhere.path().join("real"), b"1\n");
-    std::os::unix::fs::symlink(elsewhere.path().join("real"), scene.path("log")).expect("linked");
-    scene.follow("log", From::Start);
+    // Other tests stir the directory above ours.
+    fs::create_dir(scene.path("quiet")).expect("a directory");
+    std::os::unix::fs::symlink(elsewhere.path().join("real"), scene.path("quiet/log")).expect("linked");
+    scene.follow("quiet/log", From::Start);
     assert_eq!(scene.line().await, json!(1));
+    let quiet = timeout(DEADLINE, scene.observations.recv()).await;
+    assert!(quiet.is_err(), "everything was read: {quiet:?}");
     append(&elsewhere.path().join("real"), b"2\n");
+    let unasked = timeout(DEADLINE, scene.observations.recv()).await;
+    assert!(unasked.is_err(), "an idle agent's log is left alone: {unasked:?}");
     scene.sources.set_poll(true);
     assert_eq!(scene.line().await, json!(2));
 }

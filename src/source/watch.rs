@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
@@ -21,7 +22,8 @@ const AIMS: usize = 8;
 pub struct Watch {
     /// None if the kernel has no watches left to give: then only polling is left.
     inotify: Option<AsyncFd<OwnedFd>>,
-    aim: Option<(PathBuf, i32)>,
+    /// The directories under watch, and the kernel's numbers for them.
+    aims: Vec<(PathBuf, i32)>,
     /// Whether somebody wants to hear of unreported changes too.
     poll: watch::Receiver<bool>,
 }
@@ -33,46 +35,56 @@ impl Watch {
         if let Err(error) = &inotify {
             tracing::warn!(%error, "files cannot be watched; coop looks at them every few seconds");
         }
-        Self { inotify: inotify.ok(), aim: None, poll }
+        Self { inotify: inotify.ok(), aims: Vec::new(), poll }
     }
 
     /// Watches this directory, or as long as it is not there the nearest one above it. To be called before each look.
+    ///
+    /// The directory above is watched too: the kernel says of a directory itself that it is gone only after the last
+    /// file in it was closed, which can be ours.
     pub fn aim(&mut self, dir: &Path) {
         // What is watched may be gone or replaced, and what was missing may have come before its parent was watched.
         for _ in 0..AIMS {
-            let nearest = dir.ancestors().find_map(|at| Some((at.to_owned(), self.add(at, at == dir)?)));
-            if nearest == self.aim {
+            let mut aims = Vec::new();
+            if let Some((at, number)) = dir.ancestors().find_map(|at| Some((at, self.add(at, at == dir)?))) {
+                aims.push((at.to_owned(), number));
+                aims.extend(at.parent().and_then(|above| Some((above.to_owned(), self.add(above, false)?))));
+            }
+            if aims == self.aims {
                 return;
             }
-            let before = std::mem::replace(&mut self.aim, nearest);
-            if let (Some((_, old)), Some(inotify)) = (before, &self.inotify)
-                && self.aim.as_ref().is_none_or(|(_, new)| *new != old)
-            {
-                // It is gone by itself if its directory is.
-                let _ = inotify::remove_watch(inotify.get_ref(), old);
+            let before = std::mem::replace(&mut self.aims, aims);
+            for (_, old) in before {
+                if let Some(inotify) = &self.inotify
+                    && !self.aims.iter().any(|(_, new)| *new == old)
+                {
+                    // It is gone by itself if its directory is.
+                    let _ = inotify::remove_watch(inotify.get_ref(), old);
+                }
             }
         }
     }
 
     fn add(&self, dir: &Path, whole: bool) -> Option<i32> {
-        let appearing = WatchFlags::CREATE | WatchFlags::MOVED_TO;
-        let going = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
+        let coming = WatchFlags::CREATE | WatchFlags::MOVED_TO;
+        let going = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::DELETE_SELF;
         let written = if whole { WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE } else { WatchFlags::empty() };
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        let flags = appearing | going | written | WatchFlags::ONLYDIR;
+        // Two names can be one directory, which must not lose the flags that it has by its other name.
+        let flags = coming | going | written | WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
         inotify::add_watch(self.inotify.as_ref()?.get_ref(), dir, flags).ok()
     }
 
     /// Waits until another look is worth it.
     pub async fn stirred(&mut self) {
-        let Self { inotify, aim, poll } = self;
+        let Self { inotify, aims, poll } = self;
         let reported = async {
             match inotify {
                 Some(inotify) => changes(inotify).await,
                 None => std::future::pending().await,
             }
         };
-        let blind = aim.is_none();
+        let blind = aims.is_empty();
         tokio::select! {
             () = reported => {}
             () = polled(poll, blind) => {}
@@ -89,6 +101,7 @@ async fn changes(inotify: &AsyncFd<OwnedFd>) {
         loop {
             match rustix::io::read(ready.get_inner(), &mut events) {
                 Ok(count) if count > 0 => any = true,
+                Err(Errno::INTR) => {}
                 Ok(_) | Err(_) => break,
             }
         }

@@ -14,17 +14,25 @@ use super::terminal::Signal;
 
 impl Sink for Engine {
     fn print_ascii(&mut self, text: &[u8]) {
+        self.joined = false;
         self.draw_all(text.iter().map(|byte| Function::Print(char::from(*byte))));
     }
 
     fn print(&mut self, text: &str) {
-        // Joiners, selectors and other format characters take a cell of their own in avt, which
-        // would shift everything to the right of an emoji; marks that carry text are kept.
-        let draws = |c: &char| !is_format(*c);
+        // Joiners, selectors and other format characters take a cell of their own in avt, and so does
+        // each picture of several that are joined into one; programs count one picture, and everything
+        // to its right would be shifted. Marks that carry text are kept.
+        let mut joined = self.joined;
+        let draws = |c: &char| {
+            let part = std::mem::replace(&mut joined, *c == JOINER) && is_picture(*c);
+            !part && !is_format(*c)
+        };
         self.draw_all(text.chars().filter(draws).map(Function::Print));
+        self.joined = joined;
     }
 
     fn control(&mut self, byte: u8) {
+        self.joined = false;
         match byte {
             0x08 => self.draw(Function::Bs),
             b'\t' => self.draw(Function::Ht),
@@ -37,6 +45,7 @@ impl Sink for Engine {
     }
 
     fn escape(&mut self, intermediates: &[u8], last: u8) {
+        self.joined = false;
         match (intermediates, last) {
             ([], b'=' | b'>') => self.set_application_keypad(last == b'='),
             ([], b'Z') => self.device_attributes(),
@@ -61,6 +70,7 @@ impl Sink for Engine {
     }
 
     fn csi(&mut self, csi: Csi<'_>) {
+        self.joined = false;
         match (csi.prefix, csi.intermediates, csi.last) {
             (None, [], b'm') => self.draw(Function::Sgr(sgr::parse(csi.params))),
             (None, [], b'c') if csi.number(0) == 0 => self.device_attributes(),
@@ -136,7 +146,14 @@ impl Sink for Engine {
     }
 }
 
-/// Characters without width that carry no text of their own.
+/// Makes one picture of the two around it.
+pub(super) const JOINER: char = '\u{200d}';
+
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Characters without width that carry no text of their own, and the tones of skin.
 fn is_format(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
+    matches!(c, '\u{1f3fb}'..='\u{1f3ff}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
 }

@@ -36,6 +36,8 @@ pub(super) struct Engine {
     pub(super) progress: Progress,
     size: Size,
     version: Arc<str>,
+    /// The last character was a joiner: a picture that follows belongs to the one before.
+    pub(super) joined: bool,
     pub(super) fed: Fed,
 }
 
@@ -112,6 +114,7 @@ impl Engine {
             progress: Progress::Cleared,
             size,
             version,
+            joined: false,
             fed: Fed::default(),
         }
     }
@@ -163,6 +166,7 @@ impl Engine {
         self.title = Arc::from("");
         self.title_stack.clear();
         self.progress = Progress::Cleared;
+        self.joined = false;
     }
 
     /// The rows of the screen now; those that were not drawn on since the last call are taken over.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::dispatch::JOINER;
 use super::engine::Engine;
 use super::modes::Modes;
 use super::row::Row;
@@ -174,6 +175,9 @@ impl Terminal {
             dump.push_str("\x1b]2;");
             dump.push_str(&self.engine.title);
             dump.push_str("\x1b\\");
+        }
+        if self.engine.joined {
+            dump.push(JOINER);
         }
         let mut dump = dump.into_bytes();
         dump.extend_from_slice(&self.tap.pending());

@@ -11,7 +11,9 @@
 )]
 
 mod claude;
+mod codex;
 #[allow(dead_code, reason = "what a test can ask of the model does not depend on the tests there are")]
 mod fake;
+mod gemini;
 #[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;

@@ -11,6 +11,7 @@
     reason = "tests drive whole processes and fail by panicking"
 )]
 
+mod agent_verbs;
 mod attach;
 mod flow;
 mod hook;

@@ -1,39 +1,15 @@
 //! The client verbs as scripts use them: what they print, where, and what they exit with.
 
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::Command;
 
-use crate::support::coop::{Coop, SHELL};
+use crate::support::coop::{Coop, SHELL, Setup};
 use crate::support::session::{see, status, type_line};
+use crate::support::verb::{Lines, run, text, url, verb};
 use crate::support::{soon, until};
-
-fn verb(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_coop"));
-    command
-        .env_clear()
-        .args(words)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
-
-async fn run(words: &[&str]) -> Output {
-    soon("the verb to end", verb(words).output()).await.expect("coop runs")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
-}
-
-fn url(coop: &Coop) -> String {
-    format!("http://{}", coop.address())
-}
 
 #[tokio::test]
 async fn what_is_typed_is_seen() {
@@ -104,6 +80,29 @@ async fn events_are_lines_until_the_end() {
     assert!(!types.iter().any(|kind| kind == "heartbeat"), "nobody asked for them: {types:?}");
     assert!(types.iter().any(|kind| kind == "exit"), "{types:?}");
     assert_eq!(soon("the end", json.wait()).await.expect("waited").code(), Some(0));
+}
+
+#[tokio::test]
+async fn events_go_on_after_a_lost_connection() {
+    let place = tempfile::TempDir::new().expect("a temporary directory");
+    let socket = place.path().join("coop.sock").to_string_lossy().into_owned();
+    let shell = || Setup::new(["--socket", socket.as_str(), "--"].into_iter().chain(SHELL));
+    let mut before = shell().start().await;
+    let mut events = Lines::of(&["events", "--types", "state,shutdown", &socket]);
+    let line = events.next().await;
+    assert!(line.contains(" state    "), "{line}");
+    before.signal(Signal::KILL);
+    before.ended().await;
+    let after = shell().start().await;
+    // Another coop has other numbers, which is said.
+    let line = events.until(|line| line.contains(" gap ")).await;
+    assert!(line.starts_with("- ") && line.ends_with("are missing (epoch)"), "{line}");
+    after.signal(Signal::TERM);
+    events.until(|line| line.ends_with(" shutdown signal")).await;
+    events.until(|line| line.contains(" -> exited ")).await;
+    let (code, stderr) = events.end().await;
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.starts_with("coop: trying again: "), "{stderr}");
 }
 
 #[tokio::test]

@@ -30,27 +30,29 @@ pub(super) fn read(
     family: Family,
     items: &[Item],
 ) -> (Vec<Choice>, Option<usize>) {
-    let mut choices = Vec::with_capacity(items.len() + 1);
-    let mut highlighted = None;
-    for item in items {
-        if item.pointed {
+    let mut choices: Vec<Choice> = items.iter().map(|item| choice(screen, family, item)).collect();
+    let mut highlighted = items.iter().position(|item| item.pointed);
+    // The row that sends the ticked options has no number, so it stands last, whatever its place on screen.
+    let boxes = items.iter().filter(|item| item.checked.is_some());
+    if let Some(pointed) = boxes.filter_map(|item| submit_row(screen, item, end)).next_back() {
+        if pointed {
             highlighted = Some(choices.len());
         }
-        choices.push(choice(screen, family, item));
-        if let Some(pointed) = submit_row(screen, item, end).filter(|_| item.checked.is_some()) {
-            if pointed {
-                highlighted = Some(choices.len());
-            }
-            let label = "Submit".to_owned();
-            choices.push(Choice { label, digit: None, checked: None, typed: None, role: Role::Submit });
-        }
+        let label = "Submit".to_owned();
+        choices.push(Choice { label, digit: None, checked: None, typed: None, role: Role::Submit });
     }
     (choices, highlighted)
 }
 
 fn choice(screen: &Screen, family: Family, item: &Item) -> Choice {
     let mut field = screen.row(item.row).map(|row| layout::field(row, item.label_at)).unwrap_or_default();
-    if family != Family::Question || field.open {
+    if family == Family::Question && !field.open {
+        // An answer that was given before is ticked.
+        for text in [&mut field.typed, &mut field.shown] {
+            text.truncate(text.trim_end_matches(['✔', ' ']).len());
+        }
+    }
+    if family != Family::Question || is_own_answer(screen, item, &field.shown) {
         for row in continuation(screen, item) {
             let more =
                 screen.row(row).map(|row| layout::field(row, layout::indent(row.text()))).unwrap_or_default();
@@ -88,7 +90,7 @@ fn continuation(screen: &Screen, item: &Item) -> impl Iterator<Item = usize> {
 
 /// Whether the row that sends the chosen options stands below this one, and is pointed at.
 fn submit_row(screen: &Screen, item: &Item, end: usize) -> Option<bool> {
-    let row = item.rest.clone().filter(|row| *row < end).take(3).find(|row| {
+    let row = item.rest.clone().filter(|row| *row < end).find(|row| {
         let line = screen.line(*row).unwrap_or_default().trim_start();
         matches!(line.trim_start_matches(POINTER).trim(), "Submit" | "Next")
     })?;
@@ -117,7 +119,7 @@ fn meaning(screen: &Screen, family: Family, item: &Item, field: Field) -> (Strin
         }
         Family::Permission | Family::Plan | Family::Review | Family::Setup => {
             let label = shown.trim_start_matches(['✔', ' ']).to_owned();
-            let role = role(family, &label);
+            let role = role(&label);
             (label, None, role)
         }
         Family::Menu => {
@@ -129,14 +131,8 @@ fn meaning(screen: &Screen, family: Family, item: &Item, field: Field) -> (Strin
 
 /// The field for own words is the last option above the rule, whatever is typed in it.
 fn is_own_answer(screen: &Screen, item: &Item, shown: &str) -> bool {
-    let below = item
-        .rest
-        .clone()
-        .filter_map(|row| screen.line(row))
-        .find(|line| !matches!(line.trim(), "" | "Submit" | "Next"));
-    below.is_some_and(|line| layout::is_rule(line, '─'))
-        || shown.starts_with("Type something")
-        || shown == "Other"
+    let mut below = item.rest.clone().filter_map(|row| screen.line(row));
+    below.any(|line| layout::is_rule(line, '─')) || shown.starts_with("Type something") || shown == "Other"
 }
 
 fn has_feedback_hint(screen: &Screen, item: &Item) -> bool {
@@ -144,30 +140,38 @@ fn has_feedback_hint(screen: &Screen, item: &Item) -> bool {
         .any(|row| screen.line(row).is_some_and(|line| line.trim_start().starts_with(FEEDBACK_HINT)))
 }
 
+/// What options mean that say just this.
+const EXACT: &[(&str, Role)] = &[
+    ("Yes", Role::Accept),
+    ("No", Role::Decline),
+    ("Continue", Role::Accept),
+    ("Cancel", Role::Decline),
+    ("Submit answers", Role::Submit),
+];
+
+/// What options mean that begin so; the first that fits counts.
+const BEGINNINGS: &[(&str, Role)] = &[
+    ("Yes, and switch to default", Role::Accept),
+    ("Yes, and tell Claude", Role::Accept),
+    ("Yes, and ", Role::AcceptAlways),
+    ("Yes, allow all", Role::AcceptAlways),
+    ("Yes, always", Role::AcceptAlways),
+    ("Yes, don", Role::AcceptAlways),
+    ("Yes, ", Role::Accept),
+    ("No, ", Role::Decline),
+    ("No (", Role::Decline),
+    ("Use this and all future", Role::AcceptAlways),
+    ("Use this MCP server", Role::Accept),
+    ("Continue without using", Role::Decline),
+    ("Continue without these settings", Role::Accept),
+    ("Exit and fix manually", Role::Decline),
+];
+
 /// What an option means, by what it says.
-fn role(family: Family, label: &str) -> Role {
-    let starts = |phrases: &[&str]| phrases.iter().any(|phrase| label.starts_with(phrase));
-    if label == "Submit answers" {
-        Role::Submit
-    } else if starts(&["Yes, and switch to default"]) {
-        Role::Accept
-    } else if starts(&["Yes, and tell Claude"]) {
-        Role::Accept
-    } else if starts(&["Yes, and ", "Yes, allow all", "Yes, always", "Use this and all future"]) {
-        Role::AcceptAlways
-    } else if label == "Yes"
-        || starts(&["Yes, ", "Yes ", "Use this MCP server", "Continue without these settings"])
-    {
-        Role::Accept
-    } else if label == "Continue" && family == Family::Setup {
-        Role::Accept
-    } else if label == "No"
-        || starts(&["No, ", "No (", "Continue without using", "Exit and fix manually", "Cancel"])
-    {
-        Role::Decline
-    } else {
-        Role::Plain
-    }
+fn role(label: &str) -> Role {
+    let exact = EXACT.iter().find(|(words, _)| label == *words);
+    let found = exact.or_else(|| BEGINNINGS.iter().find(|(words, _)| label.starts_with(words)));
+    found.map_or(Role::Plain, |(_, role)| *role)
 }
 
 /// The tabs above a question.

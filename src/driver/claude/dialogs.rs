@@ -7,7 +7,7 @@ use super::choices::{self, Family};
 use super::screen::POINTER;
 use crate::driver::layout::{self, Item};
 use crate::driver::prompt::PromptKind;
-use crate::driver::sight::{Choice, Dialog, Page};
+use crate::driver::sight::{Dialog, Page};
 use crate::term::Screen;
 
 /// The part of the screen that a dialog takes.
@@ -78,7 +78,7 @@ const WELCOMING: &[Known] = &[
 ];
 
 /// What the first row of a tool's dialog says of the tool.
-const TOOLS: &[(&str, &str)] = &[
+pub(super) const TOOLS: &[(&str, &str)] = &[
     ("Bash command", "Bash"),
     ("Create file", "Write"),
     ("Overwrite file", "Write"),
@@ -95,9 +95,6 @@ const ASKED: &[(&str, &str)] = &[
 ];
 
 pub(super) fn find(screen: &Screen, last: usize) -> Option<Dialog> {
-    if let Some(dialog) = spoken(screen, last) {
-        return Some(dialog);
-    }
     let frame = Frame::lowest(screen, last);
     frame
         .titled()
@@ -316,32 +313,6 @@ impl<'a> Frame<'a> {
             None => dialog,
         })
     }
-}
-
-/// A dialog in the flat form for screen readers: no frame, no pointer.
-fn spoken(screen: &Screen, last: usize) -> Option<Dialog> {
-    let (end, _) = layout::filled(screen, last.saturating_sub(2)..last + 1)
-        .find(|(_, line)| line.starts_with("Select with numbers ["))?;
-    let head = |line: &str| line.starts_with("Permission Required: ") || line.starts_with("Question: ");
-    let top = (0..end).rev().find(|row| screen.line(*row).is_some_and(head))?;
-    let title = screen.line(top)?;
-    let frame = Frame { screen, rows: top..last + 1, edge: Edge::Rule };
-    let items = layout::numbered_list(screen, top + 1..end, POINTER)?;
-    let first = items.first()?.row;
-    let above = screen.line(first.checked_sub(1)?)?.trim_start_matches(['>', ' ']).to_owned();
-    let (kind, family) = match title.strip_prefix("Permission Required: ") {
-        Some(_) => (PromptKind::Permission, Family::Permission),
-        None => (PromptKind::Question, Family::Question),
-    };
-    let tool = title
-        .strip_prefix("Permission Required: ")
-        .and_then(|title| TOOLS.iter().find(|(phrase, _)| title.starts_with(phrase)))
-        .map(|(_, tool)| *tool);
-    let dialog = Dialog { tool, ..frame.dialog(kind, None, above) };
-    let frame = Frame { rows: top..end, ..frame };
-    let dialog = frame.listed(family, &items, dialog);
-    let choices = dialog.choices.into_iter().map(|choice| Choice { typed: None, ..choice }).collect();
-    Some(Dialog { choices, ..dialog })
 }
 
 /// A row made of lines only.

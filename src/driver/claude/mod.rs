@@ -9,10 +9,12 @@ mod groom;
 mod hooks;
 mod launch;
 mod log;
+mod questions;
 #[cfg(test)]
 mod recorded;
 mod registry;
 mod screen;
+mod spoken;
 mod stdout;
 mod title;
 mod trouble;

@@ -275,8 +275,8 @@ fn recorded_hooks_lead_from_state_to_state() {
             bench.hear(findings, |_| None);
             bench.sight = shown;
             bench.look();
-            // A dialog that was on screen is gone only when it has been missing for a moment.
-            bench.pass_until(bench.now + Duration::from_millis(200));
+            // A dialog is gone only when it has been missing for a moment, and a turn a little after its last hook.
+            bench.pass_until(bench.now + Duration::from_millis(300));
             assert_eq!(bench.state(), state, "{}:{} {event}", case.display(), number + 1);
         }
     }

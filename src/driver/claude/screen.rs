@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::dialogs;
+use super::{dialogs, spoken};
 use crate::driver::agent::{ErrorCategory, Trouble};
 use crate::driver::layout;
 use crate::driver::sight::{Composer, Sight};
@@ -17,6 +17,8 @@ const SHELL: char = '!';
 const SPINNER: [char; 7] = ['·', '✢', '*', '✶', '✻', '✽', '✳'];
 /// How many rows above the composer the line of a running turn can stand.
 const NEAR: usize = 8;
+/// In fewer columns the footer has no room for its words.
+const NARROW: u16 = 60;
 /// Hints of the composer, for a look at a screen without colours.
 const HINTS: [&str; 2] = ["Try \"", "Press up to edit queued messages"];
 
@@ -24,16 +26,19 @@ pub(super) fn see(screen: &Screen) -> Sight {
     let Some(last) = layout::last_row(screen) else { return Sight::default() };
     if let Some(rows) = composer_rows(screen, last) {
         let busy = (rows.end..=last).filter_map(|row| screen.line(row)).any(shows_a_turn);
-        let retrying = retrying(screen, rows.start);
+        let spinner = spinner(screen, rows.start);
+        let retrying = spinner.and_then(retrying);
+        // A narrow footer is cut off before it says that a turn runs; then the line above must do.
+        let cut = screen.size().cols() < NARROW && spinner.is_some_and(|line| line.contains('…'));
         return Sight {
             dialog: None,
-            busy: busy || retrying.is_some(),
+            busy: busy || cut || retrying.is_some(),
             composer: Some(Composer { draft: draft(screen, rows) }),
             retrying,
             option_list: false,
         };
     }
-    let dialog = dialogs::find(screen, last);
+    let dialog = spoken::find(screen, last).or_else(|| dialogs::find(screen, last));
     let listed =
         dialog.as_ref().map_or_else(|| dialogs::lists(screen, last), |dialog| !dialog.choices.is_empty());
     Sight { dialog, composer: None, busy: false, retrying: None, option_list: listed }
@@ -59,9 +64,13 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
     let mut draft = String::new();
     for row in rows.clone() {
         let Some(cells) = screen.row(row) else { continue };
-        let begin = cells.text().char_indices().nth(2).map_or(usize::MAX, |(at, _)| at);
+        let mut begin = cells.text().char_indices().nth(2).map_or(usize::MAX, |(at, _)| at);
         if row > rows.start {
             draft.push('\n');
+            // A row of characters that are wider here than the agent thought goes on at the very left.
+            if !(cells.text().starts_with("  ") || cells.text().trim().is_empty()) {
+                begin = 0;
+            }
         } else if cells.text().starts_with(SHELL) {
             draft.push(SHELL);
         }
@@ -74,13 +83,15 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
     draft
 }
 
-/// Why the agent tries its API again, if the line above the composer says that it does.
-fn retrying(screen: &Screen, composer: usize) -> Option<Trouble> {
-    let (_, line) = layout::filled(screen, 0..composer)
-        .rev()
-        .take(NEAR)
-        .find(|(_, line)| line.strip_prefix(SPINNER).is_some_and(|rest| rest.starts_with(' ')))?;
-    let (before, _) = line.split_once("Retrying in ")?;
+/// The line of a turn that runs or ran, if it stands right above the composer.
+fn spinner(screen: &Screen, composer: usize) -> Option<&str> {
+    let mut near = layout::filled(screen, 0..composer).rev().take(NEAR).map(|(_, line)| line);
+    near.find(|line| line.strip_prefix(SPINNER).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// Why the agent tries its API again, if the line of its turn says that it does.
+fn retrying(spinner: &str) -> Option<Trouble> {
+    let (before, _) = spinner.split_once("Retrying in ")?;
     let detail = before.trim_start_matches(SPINNER).trim().trim_end_matches('·').trim_end();
     Some(Trouble { category: category(detail), detail: detail.to_owned() })
 }

@@ -153,6 +153,32 @@ fn a_stop_that_the_screen_does_not_show_yet_is_still_working() {
 }
 
 #[test]
+fn a_hook_that_ends_a_turn_is_believed_when_the_agent_is_done_with_it() {
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(100, &composer());
+    assert_eq!(bench.state(), AgentState::Working, "what is typed now would be part of the turn");
+    bench.hear(Tier::Terminal, Claim::NotWorking).look(&composer());
+    let verdict = bench.tracker.verdict();
+    assert_eq!((verdict.situation.state(), verdict.tier), (AgentState::Idle, Tier::Hooks));
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(300, &composer());
+    assert_eq!(bench.state(), AgentState::Idle, "nobody else has to say so");
+
+    let mut bench = Bench::working();
+    bench
+        .hear(Tier::Hooks, Claim::Failed(overloaded()))
+        .hear(Tier::Registry, Claim::TurnEnded)
+        .look(&composer());
+    assert_eq!(bench.state(), AgentState::Error, "the hook knows how it ended");
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Hooks, Claim::TurnEnded).after(50).hear(Tier::Hooks, Claim::TurnStarted { text: None });
+    bench.pass(900, &composer());
+    assert_eq!(bench.state(), AgentState::Working, "another turn has begun");
+}
+
+#[test]
 fn an_announced_dialog_is_a_prompt_at_once_and_ready_once_it_takes_keys() {
     let mut bench = Bench::working();
     bench.hear(Tier::Hooks, ask("ls"));
@@ -276,8 +302,9 @@ fn a_status_file_that_trails_is_waited_for() {
         .after(50)
         .hear(Tier::Registry, Claim::Working)
         .look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle, "it is about the turn before");
-    bench.after(100).hear(Tier::Registry, Claim::TurnEnded).pass(1000, &composer());
+    bench.after(100).hear(Tier::Registry, Claim::TurnEnded).look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle, "what it said first was about the turn before");
+    bench.pass(1000, &composer());
     assert_eq!(bench.state(), AgentState::Idle);
 
     let mut bench = Bench::working();
@@ -337,7 +364,7 @@ fn a_turn_that_begins_by_itself_is_seen_on_the_screen() {
 #[test]
 fn an_error_ends_with_a_new_turn_only() {
     let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::Failed(overloaded())).look(&composer());
+    bench.hear(Tier::Hooks, Claim::Failed(overloaded())).pass(300, &composer());
     assert_eq!(bench.state(), AgentState::Error);
     bench.after(100).hear(Tier::Registry, Claim::TurnEnded).hear(Tier::Terminal, Claim::NotWorking);
     bench.pass(5000, &composer());

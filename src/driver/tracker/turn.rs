@@ -6,6 +6,7 @@
 //! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, or against a failure, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
+//! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
 //! | a source of the same or a better rank | stands |
 //! | a worse rank, towards more activity | stands |
 //! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
@@ -17,6 +18,8 @@ use crate::driver::evidence::Claim;
 
 /// How far a title or a status file may trail behind a hook about the same thing.
 pub(super) const LAG: Duration = Duration::from_millis(300);
+/// How long an agent may take to be done after its last hook. What is typed meanwhile, it takes for part of the turn.
+const DONE: Duration = Duration::from_millis(300);
 /// How long a lesser source must hold against a better one.
 const HOLD: Duration = Duration::from_secs(1);
 
@@ -47,6 +50,10 @@ impl Turn {
             Self::Over(End::Failed(_) | End::Parked(_)) => 2,
             Self::Running { .. } => 3,
         }
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Over(End::Failed(_) | End::Parked(_)))
     }
 
     fn contradicts(&self, other: &Turn) -> bool {
@@ -132,12 +139,36 @@ impl Standing {
         {
             return;
         }
+        if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
+            // Two sources that agree are believed at once. Who knows of a failure knows best how it ended, then the hook.
+            let ending = |pending: &Pending| matches!(pending.word.turn, Turn::Over(_));
+            if let Some(agreed) = self.pending.iter().position(ending) {
+                let other = self.pending.remove(agreed).word;
+                let first = match (word.turn.is_failure(), other.turn.is_failure()) {
+                    (true, false) => true,
+                    (false, true) => false,
+                    (true, true) | (false, false) => word.tier == Tier::Hooks,
+                };
+                let (best, rest) = if first { (word, other) } else { (other, word) };
+                return self.stand(Word { at: best.at.max(rest.at), ..best });
+            }
+            if word.tier == Tier::Hooks {
+                return self.pending.push(Pending { word, due: now + DONE });
+            }
+        }
         let contradicts = word.turn.contradicts(&self.word.turn);
         let (rank, standing) = (word.tier.rank(), self.word.tier.rank());
         let trails = matches!(word.tier, Tier::Terminal | Tier::Registry) && word.tier != self.word.tier;
+        let ending =
+            self.pending.iter().find(|pending| pending.word.tier == Tier::Hooks).map(|end| end.word.at);
+        if let (Some(ended), Turn::Running { .. }) = (ending, &word.turn)
+            && trails
+            && word.at.saturating_duration_since(ended) < LAG
+        {
+            return self.pending.push(Pending { word, due: ended + LAG });
+        }
         // A turn can fail before its title says that it runs.
-        let failed = matches!(self.word.turn, Turn::Over(End::Failed(_) | End::Parked(_)));
-        let lags = (standing == 1 || failed) && word.at.duration_since(self.word.at) < LAG;
+        let lags = (standing == 1 || self.word.turn.is_failure()) && word.at.duration_since(self.word.at) < LAG;
         if contradicts && trails && lags {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
@@ -181,9 +212,7 @@ impl Standing {
     /// That the turn is over confirms what is known, but did not stand yet, of how it ended badly.
     fn with_its_failure(&mut self, word: Word) -> Word {
         let began = self.began;
-        let fails = |pending: &Pending| {
-            matches!(pending.word.turn, Turn::Over(End::Failed(_) | End::Parked(_))) && pending.word.at >= began
-        };
+        let fails = |pending: &Pending| pending.word.turn.is_failure() && pending.word.at >= began;
         match self.pending.iter().position(fails).filter(|_| word.turn == Turn::Over(End::Well)) {
             Some(at) => Word { at: word.at, ..self.pending.remove(at).word },
             None => word,

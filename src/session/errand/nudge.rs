@@ -167,6 +167,16 @@ impl NudgeErrand {
             self.phase = Phase::Shown { at: scene.now };
             return self.enter(scene, scene.now);
         }
+        // What an interrupt gives back can come into the composer just before the paste does. All of it is ours then.
+        let both = self.before.as_ref().map(|before| format!("{before}{}", self.text));
+        let holds = |text: &String| {
+            scene.sight.composer.as_ref().is_some_and(|composer| scene.driver.holds(composer, text))
+        };
+        if both.as_ref().is_some_and(holds) {
+            self.before = None;
+            self.phase = Phase::Clearing { presses: 1, last: scene.now };
+            return Step::Type(Bytes::from_static(scene.driver.clear()));
+        }
         let deadline = at + echo_deadline(self.text.len());
         if scene.now >= deadline {
             let message = "the agent did not show the message in its composer; it was not submitted";

@@ -181,7 +181,7 @@ impl Stage {
 
     fn idle() -> Self {
         let mut stage = Self::with(Groom::Manual);
-        stage.hook("end", "").show(">");
+        stage.end_turn(">");
         assert_eq!(stage.state(), AgentState::Idle);
         stage.pass(5000);
         stage
@@ -228,6 +228,11 @@ impl Stage {
     fn hook(&mut self, event: &str, text: &str) -> &mut Self {
         let (event, payload) = (event.to_owned(), json!({ "text": text }));
         self.tell(Input::Hook { event, payload, waits: None })
+    }
+
+    /// The turn ends, and the screen shows this after it.
+    fn end_turn(&mut self, screen: &str) -> &mut Self {
+        self.hook("end", "").show(screen).pass(300)
     }
 
     fn waiting_hook(&mut self, text: &str, id: u64) -> &mut Self {
@@ -436,11 +441,30 @@ fn what_an_escape_gave_back_is_ours_to_clear() {
     let mut stage = Stage::idle();
     let _first = stage.nudge("one");
     stage.show("> one").hook("begin", "one").show("busy\r\n>").pass(2000);
-    stage.hook("end", "").show("> one").take_typed();
+    stage.end_turn("> one").take_typed();
     let _second = stage.nudge("two");
     assert_eq!(stage.take_typed(), "~");
     stage.show(">");
     assert_eq!(stage.take_typed(), pasted("two"));
+}
+
+#[test]
+fn what_comes_back_before_the_paste_is_cleared_with_it() {
+    let mut stage = Stage::idle();
+    let _first = stage.nudge("one");
+    stage.show("> one").hook("begin", "one").show("busy\r\n>").pass(2000);
+    stage.end_turn(">").take_typed();
+    let mut second = stage.nudge("two");
+    stage.pass(400);
+    assert_eq!(stage.take_typed(), pasted("two"));
+    stage.show("> onetwo");
+    assert_eq!(stage.take_typed(), "~");
+    stage.show(">");
+    assert_eq!(stage.take_typed(), pasted("two"));
+    stage.show("> two");
+    assert_eq!(stage.take_typed(), "\r");
+    stage.hook("begin", "two");
+    assert_eq!(answer(&mut second).outcome, NudgeOutcome::Accepted);
 }
 
 #[test]
@@ -464,7 +488,7 @@ fn a_key_whose_message_was_not_typed_is_still_free() {
     let mut stage = Stage::working();
     let mut busy = stage.nudge_as("go", Mode::RejectIfBusy, Some("k"), 5000);
     assert!(!answer(&mut busy).outcome.delivered());
-    stage.hook("end", "").show(">").take_typed();
+    stage.end_turn(">").take_typed();
     let _again = stage.nudge_as("go", Mode::RejectIfBusy, Some("k"), 5000);
     assert_eq!(stage.take_typed(), pasted("go"));
 }
@@ -477,11 +501,11 @@ fn queued_messages_go_in_one_by_one_when_the_agent_is_idle() {
     assert_eq!(answer(&mut one).outcome, NudgeOutcome::Queued);
     assert_eq!(answer(&mut two).outcome, NudgeOutcome::Queued);
     assert_eq!(stage.take_typed(), "");
-    stage.hook("end", "").show(">");
+    stage.end_turn(">");
     assert_eq!(stage.take_typed(), pasted("one"));
     stage.show("> one").hook("begin", "one").show("busy\r\n>").pass(2000);
     assert_eq!(stage.take_typed(), "\r");
-    stage.hook("end", "").show(">");
+    stage.end_turn(">");
     assert_eq!(stage.take_typed(), pasted("two"));
 }
 
@@ -638,7 +662,7 @@ fn grooming_answers_what_it_may_and_nothing_else() {
     let mut stage = Stage::with(Groom::Auto);
     stage.show("? trust this folder\r\nNo\r\nYes").pass(500);
     assert_eq!(stage.take_typed(), "2");
-    stage.hook("end", "").show(">").pass(500);
+    stage.end_turn(">").pass(500);
     assert_eq!(stage.state(), AgentState::Idle);
     stage.hook("ask", "rm").show("? rm\r\nYes\r\nNo").pass(20_000);
     assert_eq!(stage.take_typed(), "");

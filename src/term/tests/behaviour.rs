@@ -291,7 +291,7 @@ fn the_program_cannot_resize_the_terminal() {
 
 #[test]
 fn text_is_decoded_as_utf_8() {
-    let cases: [(&[u8], &str); 9] = [
+    let cases: [(&[u8], &str); 12] = [
         ("é界😀".as_bytes(), "é界😀"),
         (b"a\xffb", "a\u{fffd}b"),
         (b"a\xe7\x95b", "a\u{fffd}b"),
@@ -301,6 +301,9 @@ fn text_is_decoded_as_utf_8() {
         (b"a\x9b1mb", "a\u{fffd}1mb"),
         (b"a\x7fb\0c", "abc"),
         ("\u{26a0}\u{fe0f}x".as_bytes(), "\u{26a0}x"),
+        ("👩\u{200d}👩\u{200d}👧x".as_bytes(), "👩x"),
+        ("👍\u{1f3fd}👍x".as_bytes(), "👍👍x"),
+        ("👩\u{200d}\x1b[m👧x\u{200d}y".as_bytes(), "👩👧xy"),
     ];
     for (bytes, wanted) in cases {
         let mut terminal = terminal(20, 1);

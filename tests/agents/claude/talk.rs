@@ -54,7 +54,7 @@ async fn claude_asks_the_users_question() {
     world.see("Enter to select").await;
     world.answer("2", "Enter to select").await;
     world.hear("done").await;
-    let results = world.api.requests().last().expect("a request").body["messages"].to_string();
+    let results = world.api.last_turn().body["messages"].to_string();
     assert!(results.contains("Which color?") && results.contains("Blue"), "{results}");
 }
 

@@ -56,7 +56,7 @@ fn side(body: &Value) -> Option<&'static str> {
     }
 }
 
-pub fn error(code: u16) -> Value {
+pub fn error(code: u16, words: &str) -> Value {
     let kind = match code {
         400 => "invalid_request_error",
         401 => "authentication_error",
@@ -66,7 +66,7 @@ pub fn error(code: u16) -> Value {
         529 => "overloaded_error",
         _ => "api_error",
     };
-    json!({ "type": "error", "error": { "type": kind, "message": format!("the test says {code}") } })
+    json!({ "type": "error", "error": { "type": kind, "message": words } })
 }
 
 /// A whole answer in one piece, for who did not ask for a stream.

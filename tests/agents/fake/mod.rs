@@ -3,6 +3,8 @@
 
 mod anthropic;
 mod dialect;
+mod gemini;
+mod openai;
 mod script;
 mod serve;
 mod tls;
@@ -119,6 +121,13 @@ impl Fake {
         arrivals(&self.board.borrow().requests)
     }
 
+    /// The last request of the conversation, with everything that the model knows by then.
+    pub fn last_turn(&self) -> Request {
+        let board = self.board.borrow();
+        let last = board.requests.iter().rfind(|request| request.is_turn());
+        last.expect("the model was asked").clone()
+    }
+
     /// Waits until the requests are as they should be.
     pub async fn wait_for<T>(&self, what: &str, mut probe: impl FnMut(&[Request]) -> Option<T>) -> T {
         let mut found = None;
@@ -182,7 +191,7 @@ impl Drop for Fake {
 
 /// Each message counts when it is new in its conversation, and when a request starts again with it
 /// although the one before had not failed.
-fn arrivals(requests: &[Request]) -> Vec<String> {
+pub fn arrivals(requests: &[Request]) -> Vec<String> {
     let mut arrived = Vec::new();
     let mut known: HashMap<&str, (&[String], Fate)> = HashMap::new();
     for Request { asked, fate, .. } in requests.iter().filter(|request| request.is_turn()) {
@@ -199,4 +208,67 @@ fn arrivals(requests: &[Request]) -> Vec<String> {
         }
     }
     arrived
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request that knows these messages, and has had so many replies to the last of them.
+    fn turn(messages: &[&str], rounds: usize, fate: Fate) -> Request {
+        let messages = messages.iter().map(|text| (*text).to_owned()).collect();
+        Request {
+            at: Duration::ZERO,
+            line: String::new(),
+            dialect: Some(Dialect::Anthropic),
+            body: Value::Null,
+            asked: Asked { messages, rounds, side: None },
+            fate,
+        }
+    }
+
+    #[test]
+    fn a_message_arrives_once_however_often_it_is_repeated() {
+        let requests = [
+            turn(&["a"], 0, Fate::Failed),
+            turn(&["a"], 0, Fate::Answered),
+            turn(&["a"], 1, Fate::Answered),
+            turn(&["a", "b", "c"], 0, Fate::Answered),
+        ];
+        assert_eq!(arrivals(&requests), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_message_that_is_sent_again_arrives_again() {
+        let requests = [
+            turn(&["a"], 0, Fate::HungUp),
+            turn(&["a"], 0, Fate::Answered),
+            turn(&["a", "a"], 0, Fate::Answered),
+        ];
+        assert_eq!(arrivals(&requests), ["a", "a", "a"]);
+    }
+
+    #[test]
+    fn conversations_do_not_mix() {
+        let requests = [
+            turn(&["above"], 0, Fate::Answered),
+            turn(&["below"], 0, Fate::Answered),
+            turn(&["above"], 1, Fate::Answered),
+            turn(&["above", "more"], 0, Fate::Answered),
+        ];
+        assert_eq!(arrivals(&requests), ["above", "below", "more"]);
+    }
+
+    #[test]
+    fn replies_follow_each_other_over_tools_and_errors() {
+        let mut board = Board::default();
+        let prompt = "#tool T #status 500 #say end";
+        let mut asked = turn(&[prompt], 0, Fate::Open).asked;
+        assert!(board.reply(&asked, true)[0].is_call());
+        asked.rounds = 1;
+        assert!(script::fails(&board.reply(&asked, true)));
+        assert_eq!(board.reply(&asked, true), [script::Step::Say("end".to_owned())]);
+        asked.rounds = 2;
+        assert_eq!(board.reply(&asked, true), [script::Step::Say("done".to_owned())]);
+    }
 }

@@ -12,6 +12,7 @@
 //! | `#hold NAME` | nothing more before the test has released that name |
 //! | `#slow 3000` | nothing more for so many milliseconds |
 //! | `#status 429 5` | an error instead of a reply, perhaps with `retry-after` |
+//! | `#refuse 400 TEXT` | an error with these words |
 //! | `#drop` | the connection is cut |
 //!
 //! A reply ends with a tool call, an error, a cut, or the text's end; what follows is the next
@@ -42,6 +43,7 @@ pub enum Step {
     Status {
         code: u16,
         retry_after: Option<String>,
+        words: Option<String>,
     },
     Drop,
 }
@@ -64,8 +66,8 @@ pub fn fails(reply: &[Step]) -> bool {
     reply.last().is_some_and(Step::is_failure)
 }
 
-const NAMES: [&str; 11] =
-    ["say", "think", "stream", "tool", "and", "ask", "plan", "hold", "slow", "status", "drop"];
+const NAMES: [&str; 12] =
+    ["say", "think", "stream", "tool", "and", "ask", "plan", "hold", "slow", "status", "refuse", "drop"];
 
 /// The replies that a prompt orders. `plan_in_file` says whether this agent reads plans from a file.
 pub fn replies(prompt: &str, plan_in_file: bool) -> Vec<Reply> {
@@ -134,8 +136,13 @@ fn step(name: &str, rest: &str) -> Step {
         "slow" => Step::Slow(milliseconds(first)),
         "status" => {
             let retry_after = Some(more.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
-            Step::Status { code: first.parse().expect("#status CODE"), retry_after }
+            Step::Status { code: first.parse().expect("#status CODE"), retry_after, words: None }
         }
+        "refuse" => Step::Status {
+            code: first.parse().expect("#refuse CODE TEXT"),
+            retry_after: None,
+            words: Some(more.trim().to_owned()),
+        },
         "drop" => Step::Drop,
         other => panic!("#{other} is none of {NAMES:?}"),
     }
@@ -205,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_error_is_a_reply() {
-        let failed = Step::Status { code: 429, retry_after: Some("1".to_owned()) };
+        let failed = Step::Status { code: 429, retry_after: Some("1".to_owned()), words: None };
         assert_eq!(replies("#status 429 1 #say ok", true), [[failed.clone()], [say("ok")]]);
         assert!(fails(&[failed]) && fails(&[say("half"), Step::Drop]) && !fails(&[say("all")]));
     }

@@ -16,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::dialect::{Asked, Dialect, Voice};
 use super::script::Step;
-use super::{Board, Fate, Request, anthropic};
+use super::{Board, Fate, Request};
 
 #[derive(Clone)]
 struct Desk {
@@ -33,20 +33,17 @@ pub fn app(board: Arc<watch::Sender<Board>>, started: Instant) -> Router {
 
 async fn answer(State(desk): State<Desk>, method: Method, uri: Uri, body: Bytes) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let path = uri.path().trim_end_matches('/');
-    let dialect = match path.rsplit('/').next().unwrap_or_default() {
-        "messages" if method == Method::POST => Some(Dialect::Anthropic),
-        _ => None,
-    };
+    let dialect = Dialect::of(&uri).filter(|_| method == Method::POST);
     let asked = match dialect {
-        Some(Dialect::Anthropic) => anthropic::read(&body),
+        Some(dialect) => dialect.read(&body),
         None => Asked { side: Some("other"), ..Asked::default() },
     };
     let number = desk.note(&method, &uri, dialect, &body, &asked);
-    let Some(dialect) = dialect else { return other(&desk, number, path) };
+    let Some(dialect) = dialect else { return other(&desk, number, uri.path()) };
+    let order = Order { number, dialect, streams: dialect.streams(&uri, &body), body, asked };
     let (say, heard) = mpsc::channel(16);
     let (decide, decided) = oneshot::channel();
-    let performance = perform(desk.clone(), number, dialect, body, asked, say.clone(), decide);
+    let performance = perform(desk.clone(), order, say.clone(), decide);
     tokio::spawn(async move {
         let fate = tokio::select! {
             fate = performance => fate,
@@ -73,38 +70,31 @@ enum Head {
 
 type Line = mpsc::Sender<io::Result<Bytes>>;
 
-/// Carries out the reply, and answers how it went.
-async fn perform(
-    desk: Desk,
+/// A request that a model answers.
+struct Order {
     number: usize,
     dialect: Dialect,
+    streams: bool,
     body: Value,
     asked: Asked,
-    line: Line,
-    decide: oneshot::Sender<Head>,
-) -> Fate {
-    let mut voice: Box<dyn Voice> = match dialect {
-        Dialect::Anthropic => Box::new(anthropic::Messages::new(number, &body)),
-    };
-    let streams = match dialect {
-        Dialect::Anthropic => body["stream"] == true,
-    };
+}
+
+/// Carries out the reply, and answers how it went.
+async fn perform(desk: Desk, order: Order, line: Line, decide: oneshot::Sender<Head>) -> Fate {
+    let Order { number, dialect, streams, body, asked } = order;
     let mut reply = Vec::new();
     if let Some(side) = asked.side {
         reply.push(Step::Say(aside(side, &body)));
     } else {
-        let plan_in_file = matches!(dialect, Dialect::Anthropic);
-        desk.board.send_modify(|board| reply = board.reply(&asked, plan_in_file));
+        desk.board.send_modify(|board| reply = board.reply(&asked, dialect.plan_in_file()));
     }
     let mut steps = reply.into_iter().peekable();
     while let Some(wait) = steps.next_if(|step| matches!(step, Step::Hold(_) | Step::Slow(_))) {
         desk.wait(&wait).await;
     }
-    if let Some(Step::Status { code, retry_after }) = steps.peek() {
-        let text = match dialect {
-            Dialect::Anthropic => anthropic::error(*code),
-        };
-        let mut response = in_json(*code, &text);
+    if let Some(Step::Status { code, retry_after, words }) = steps.peek() {
+        let words = words.clone().unwrap_or_else(|| format!("the test says {code}"));
+        let mut response = in_json(*code, &dialect.error(*code, &words));
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.parse().expect("a header"));
         }
@@ -114,17 +104,12 @@ async fn perform(
     if !streams {
         let text: String =
             steps.map(|step| if let Step::Say(text) = step { text } else { String::new() }).collect();
-        let text = match dialect {
-            Dialect::Anthropic => anthropic::whole(number, &text),
-        };
-        drop(decide.send(Head::Whole(in_json(200, &text))));
+        drop(decide.send(Head::Whole(in_json(200, &dialect.whole(number, &text)))));
         return Fate::Answered;
     }
     drop(decide.send(Head::Stream));
-    match tell(&desk, steps, voice.as_mut(), &line).await {
-        Some(fate) => fate,
-        None => Fate::HungUp,
-    }
+    let mut voice = dialect.voice(number, &body);
+    tell(&desk, steps, voice.as_mut(), &line).await.unwrap_or(Fate::HungUp)
 }
 
 /// Says the steps one after the other; `None` if nobody listens any more.
@@ -232,10 +217,10 @@ fn aside(side: &str, body: &Value) -> String {
 /// What is no model's business, but must be answered.
 fn other(desk: &Desk, number: usize, path: &str) -> Response {
     desk.board.send_modify(|board| board.requests[number].fate = Fate::Answered);
-    match path {
+    match path.trim_end_matches('/') {
         path if path.ends_with("/count_tokens") => in_json(200, &json!({ "input_tokens": 10 })),
         "" | "/api/hello" | "/v1/oauth/hello" => in_json(200, &json!({ "message": "hello" })),
-        _ => in_json(404, &anthropic::error(404)),
+        _ => in_json(404, &json!({ "error": { "message": "the fake knows no such thing" } })),
     }
 }
 

@@ -38,6 +38,42 @@ impl World {
         .await
     }
 
+    /// Waits until a prompt of this subtype takes keys.
+    pub async fn wait_prompt_of(&mut self, subtype: &str) -> v1::PromptContext {
+        let subtype = Some(subtype.to_owned());
+        self.wait_for("such a prompt", |state| {
+            state.prompt.clone().filter(|prompt| prompt.ready && prompt.subtype == subtype)
+        })
+        .await
+    }
+
+    /// Waits until another prompt than this one takes keys.
+    pub async fn wait_prompt_after(&mut self, id: &str) -> v1::PromptContext {
+        self.wait_for("another prompt", |state| {
+            state.prompt.clone().filter(|prompt| prompt.ready && prompt.id != id)
+        })
+        .await
+    }
+
+    /// Waits until what is said of the agent is as it should be.
+    pub async fn wait_for<T>(
+        &mut self,
+        what: &str,
+        mut probe: impl FnMut(&v1::GetAgentStateResponse) -> Option<T>,
+    ) -> T {
+        until(what, async || probe(&self.state().await)).await
+    }
+
+    pub async fn explain(&mut self) -> v1::ExplainStateResponse {
+        let request = v1::ExplainStateRequest {};
+        soon("a reason", self.run.client.explain_state(request)).await.expect("a reason").into_inner()
+    }
+
+    pub async fn signal(&mut self, name: &str) {
+        let request = v1::SendSignalRequest { signal: name.to_owned() };
+        soon("the signal to be sent", self.run.client.send_signal(request)).await.expect("sent");
+    }
+
     pub async fn nudge(&mut self, message: &str) -> Result<v1::NudgeResponse, Status> {
         self.nudge_with(v1::NudgeRequest { message: message.to_owned(), ..Default::default() }).await
     }
@@ -53,6 +89,18 @@ impl World {
     /// Answers with the option of this number, counted from 1.
     pub async fn choose(&mut self, option: i32) -> Result<v1::RespondResponse, Status> {
         self.respond(v1::RespondRequest { option: Some(option), ..Default::default() }).await
+    }
+
+    /// Says yes to the prompt that stands.
+    pub async fn accept(&mut self) -> v1::RespondResponse {
+        let yes = v1::RespondRequest { accept: Some(true), ..Default::default() };
+        self.respond(yes).await.expect("a yes is taken")
+    }
+
+    /// Waits until this file is in the workspace.
+    pub async fn wait_file(&self, name: &str) {
+        let path = self.workspace().join(name);
+        until(&format!("the file {name}"), async || path.exists().then_some(())).await;
     }
 
     pub async fn interrupt(&mut self) -> Result<v1::InterruptResponse, Status> {
@@ -75,4 +123,9 @@ impl World {
         });
         states.collect()
     }
+}
+
+/// The code that a call was refused with.
+pub fn refusal(status: &Status) -> String {
+    coop_client::reason(status).map(|reason| reason.code).unwrap_or_else(|| panic!("no reason in {status:?}"))
 }

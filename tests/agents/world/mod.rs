@@ -13,13 +13,14 @@ mod terminal;
 use std::path::Path;
 use std::time::Duration;
 
-use coop_client::Client;
+use coop_client::{Client, v1};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout};
 
 use crate::fake::Fake;
 use run::{Place, Run};
 
+pub use agent::refusal;
 pub use setup::Setup;
 
 /// Nothing in a test takes this long unless it never comes.
@@ -56,12 +57,11 @@ impl World {
         self.run.http
     }
 
-    /// Ends coop and its agent, and starts another coop in the same home. The files are as the
-    /// first agent left them.
+    /// Ends coop and its agent in good order, and starts another coop in the same home. The files
+    /// are as the first agent left them.
     pub async fn start_again(&mut self, setup: &Setup) {
-        if let Some(pid) = self.run.coop.id() {
-            process::end_tree(pid.cast_signed());
-        }
+        let request = v1::ShutdownRequest::default();
+        soon("a shutdown", self.run.client.shutdown(request)).await.expect("coop takes its leave");
         soon("coop to end", self.run.coop.wait()).await.expect("waited");
         self.run = Run::start(setup, &self.place, &self.api).await;
     }

@@ -1,15 +1,30 @@
 //! What each agent must find so that it asks nothing by itself and talks to the fake: its files,
 //! its variables, its flags. It must not know what the test wants of it.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use crate::fake::Fake;
 
+const CODEX: &str = r#"
+model = "mock-model"
+model_provider = "fake"
+check_for_update_on_startup = false
+[model_providers.fake]
+name = "fake"
+base_url = "{api}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+[projects."{workspace}"]
+trust_level = "trusted"
+"#;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     Claude,
+    Codex,
+    Gemini,
 }
 
 impl Agent {
@@ -17,30 +32,45 @@ impl Agent {
     pub fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
         }
     }
 
     pub fn flags(self) -> Vec<String> {
         let flags: &[&str] = match self {
             Self::Claude => &["--permission-mode", "manual"],
+            // Its background server would outlive the test.
+            Self::Codex => &["--no-daemon"],
+            Self::Gemini => &[],
         };
         flags.iter().map(|flag| (*flag).to_owned()).collect()
     }
 
-    /// Files below the home.
-    pub fn files(self, workspace: &Path) -> Vec<(String, String)> {
-        let workspace = workspace.to_str().expect("a plain path");
-        match self {
+    /// Files below the home, with the words that `Setup::file` knows.
+    pub fn files(self) -> Vec<(String, String)> {
+        let (path, text) = match self {
             Self::Claude => {
                 let config = json!({
                     "hasCompletedOnboarding": true,
                     "hasSeenAutoDefaultNotice": true,
                     "customApiKeyResponses": { "approved": ["sk-ant-dummy"], "rejected": [] },
-                    "projects": { workspace: { "hasTrustDialogAccepted": true } },
+                    "projects": { "{workspace}": { "hasTrustDialogAccepted": true } },
                 });
-                vec![(".claude.json".to_owned(), config.to_string())]
+                (".claude.json", config.to_string())
             }
-        }
+            Self::Codex => (".codex/config.toml", CODEX.to_owned()),
+            Self::Gemini => {
+                let config = json!({
+                    "security": { "auth": { "selectedType": "gemini-api-key" } },
+                    "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+                    "privacy": { "usageStatisticsEnabled": false },
+                    "model": { "name": "gemini-2.5-flash" },
+                });
+                (".gemini/settings.json", config.to_string())
+            }
+        };
+        vec![(path.to_owned(), text)]
     }
 
     pub fn variables(self, api: &Fake) -> Vec<(&'static str, String)> {
@@ -54,6 +84,13 @@ impl Agent {
                 ("DISABLE_TELEMETRY", "1".to_owned()),
                 ("DISABLE_ERROR_REPORTING", "1".to_owned()),
             ],
+            Self::Codex => vec![("FAKE_KEY", "sk-fake".to_owned())],
+            Self::Gemini => vec![
+                ("GEMINI_API_KEY", "fake".to_owned()),
+                ("GOOGLE_GEMINI_BASE_URL", api.url()),
+                ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
+                ("GEMINI_CLI_NO_RELAUNCH", "true".to_owned()),
+            ],
         }
     }
 
@@ -63,6 +100,7 @@ impl Agent {
             Self::Claude => {
                 &["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"]
             }
+            Self::Codex | Self::Gemini => &[],
         }
     }
 }

@@ -48,6 +48,8 @@ impl Run {
         command.args(&setup.coop_flags).arg("--").arg(setup.agent.name()).args(&setup.agent_flags);
         command.env_clear().env("PATH", &place.path).env("HOME", &place.home);
         command.env("LANG", "C.UTF-8").env("SHELL", "/bin/bash");
+        // Claude goes by a variable of its own, and otherwise leaves its scratch in the shared /tmp.
+        command.env("TMPDIR", place.root.join("tmp")).env("CLAUDE_CODE_TMPDIR", place.root.join("tmp"));
         command.envs(setup.agent.variables(api));
         command.envs(setup.variables.iter().map(|(name, value)| (name, value)));
         command.current_dir(&place.workspace);

@@ -28,6 +28,16 @@ impl Setup {
         Self::new(Agent::Claude)
     }
 
+    /// Codex with its own sandbox, without its background server.
+    pub fn codex() -> Self {
+        Self::new(Agent::Codex)
+    }
+
+    /// Gemini in one process, in its default mode.
+    pub fn gemini() -> Self {
+        Self::new(Agent::Gemini)
+    }
+
     fn new(agent: Agent) -> Self {
         Self {
             agent,
@@ -67,7 +77,8 @@ impl Setup {
         self
     }
 
-    /// A file below the home, instead of the recipe's if it has that one.
+    /// A file below the home, instead of the recipe's if it has that one. `{api}` in it becomes the
+    /// fake's address, `{workspace}` the workspace.
     #[must_use]
     pub fn file(mut self, path: &str, text: &str) -> Self {
         self.files.push((path.to_owned(), text.to_owned()));
@@ -94,13 +105,15 @@ impl Setup {
         // Agents go by real paths, and TMPDIR may be a link.
         let root = directory.path().canonicalize().expect("it was just made");
         let (home, workspace) = (root.join("home"), root.join("work"));
-        std::fs::create_dir(&home).expect("made");
-        std::fs::create_dir(&workspace).expect("made");
+        for directory in [&home, &workspace, &root.join("tmp")] {
+            std::fs::create_dir(directory).expect("made");
+        }
         let (api, namespace) = match self.fresh {
             false => {
                 let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-                self.files.splice(0..0, self.agent.files(&workspace));
-                (Fake::start(listener, DEADLINE), None)
+                let api = Fake::start(listener, DEADLINE);
+                self.files.splice(0..0, self.agent.files());
+                (api, None)
             }
             true => {
                 let hosts = self.agent.hosts();
@@ -113,7 +126,8 @@ impl Setup {
             }
         };
         for (path, text) in &self.files {
-            write(&home.join(path), text);
+            let text = text.replace("{api}", &api.url());
+            write(&home.join(path), &text.replace("{workspace}", &workspace.display().to_string()));
         }
         let place = Place { path, root, home, workspace, namespace };
         let run = Run::start(&self, &place, &api).await;

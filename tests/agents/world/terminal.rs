@@ -6,6 +6,7 @@ use coop_client::v1;
 use tokio::time::Instant;
 
 use super::{World, soon, until};
+use crate::fake::arrivals;
 
 impl World {
     /// The rows of the screen.
@@ -41,6 +42,23 @@ impl World {
         self.press(&format!("\x1b[200~{text}\x1b[201~\r")).await;
     }
 
+    /// Pastes a text, and presses Enter until the model has been told: gemini takes no Enter that
+    /// comes with the text, nor one that comes before it has drawn it.
+    pub async fn submit(&mut self, text: &str) {
+        let before = self.api.user_messages().len();
+        self.press(&format!("\x1b[200~{text}\x1b[201~")).await;
+        let shown = |row: &str| row.contains("[Pasted Text") || row.contains(text);
+        self.see_row(text, shown).await;
+        let deadline = Instant::now() + super::DEADLINE;
+        while self.api.user_messages().len() == before {
+            assert!(Instant::now() < deadline, "{text:?} was never taken");
+            self.press("\r").await;
+            let told =
+                self.api.wait_for("the text", |requests| (arrivals(requests).len() > before).then_some(()));
+            drop(tokio::time::timeout(Duration::from_millis(400), told).await);
+        }
+    }
+
     /// Presses keys until the screen is as it should be, again each time the patience is over:
     /// agents drop keys that come while a dialog is new, and nothing but the screen tells which.
     pub async fn press_until(
@@ -63,6 +81,12 @@ impl World {
             None
         })
         .await;
+    }
+
+    /// Presses keys until a row has this text in it.
+    pub async fn press_until_seen(&mut self, keys: &str, text: &str) {
+        let seen = |rows: &[String]| rows.iter().any(|row| row.contains(text));
+        self.press_until(keys, Duration::from_secs(2), text, seen).await;
     }
 
     /// Presses the digit of an option until the dialog has gone from the screen. A digit too many

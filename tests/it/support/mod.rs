@@ -6,8 +6,10 @@ pub mod coop;
 pub mod grpc;
 pub mod http;
 pub mod inside;
+pub mod puppet;
 pub mod session;
 pub mod sse;
+pub mod verb;
 pub mod ws;
 
 use std::time::Duration;

@@ -1,0 +1,241 @@
+//! `coop state` and `coop explain`: what the agent is doing, until when, and why coop thinks so.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use coop_client::{Client, v1};
+use tokio::time::Instant;
+use tonic::Streaming;
+
+use super::events::{self, describe_gap, describe_state, source};
+use super::failure::Failure;
+use super::follow::{Feed, follow};
+use super::{Line, PATIENCE, call, call_for, print, prompt};
+use crate::cli;
+
+/// The longest that one call waits; whoever waits longer asks again.
+const SLICE: Duration = Duration::from_secs(60);
+/// How many characters of the agent's last message are shown.
+const SAID: usize = 200;
+
+pub(super) async fn run(line: &Line, wanted: cli::State) -> Result<(), Failure> {
+    if wanted.watch {
+        return follow(line, Watch { request: v1::StreamStateRequest::default(), json: wanted.json }).await;
+    }
+    if !wanted.wait.is_empty() {
+        return wait(line, wanted).await;
+    }
+    let agent = call(line.connect().await?.get_agent_state(v1::GetAgentStateRequest {})).await?;
+    if wanted.json { print::json(&agent) } else { print::out(&describe(&agent)) }
+}
+
+async fn wait(line: &Line, wanted: cli::State) -> Result<(), Failure> {
+    let stable_ms = wanted.stable.map(i32::try_from).transpose();
+    let stable_ms = stable_ms.map_err(|_| Failure::Usage("--stable is too long".to_owned()))?;
+    let limit = wanted.timeout.map(Duration::from_secs);
+    // What no clock can hold is as good as forever.
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let mut coop = line.connect().await?;
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let slice = left.unwrap_or(SLICE).min(SLICE);
+        let request = v1::WaitForStateRequest {
+            state: wanted.wait.clone(),
+            stable_ms,
+            timeout_ms: i32::try_from(slice.as_millis()).ok(),
+            after_seq: wanted.after,
+            epoch: None,
+        };
+        let answer = call_for(slice + PATIENCE, coop.wait_for_state(request)).await?;
+        let last = left.is_some_and(|left| left <= slice);
+        if !answer.matched && !last {
+            continue;
+        }
+        if wanted.json {
+            print::json(&answer)?;
+        } else if answer.matched {
+            print::out(&describe(&answer.agent.unwrap_or_default()))?;
+        }
+        if answer.matched {
+            return Ok(());
+        }
+        let waited = limit.unwrap_or_default().as_secs();
+        return Err(Failure::TimedOut(format!("the agent is still {} after {waited} s", answer.state)));
+    }
+}
+
+/// The state in the first line, and under it everything that there is to say about it.
+fn describe(agent: &v1::GetAgentStateResponse) -> String {
+    let since = print::timestamp(agent.state_since_epoch_ms);
+    let mut lines = vec![
+        format!("{} since {since} ({})", agent.state, source(&agent.detection_tier, &agent.detection_cause)),
+        format!("agent    {}", agent.agent),
+    ];
+    let mut add = |name: &str, text: Option<String>| {
+        lines.extend(text.map(|text| format!("{name:<8} {text}")));
+    };
+    add("prompt", agent.prompt.as_ref().map(prompt::in_short));
+    let category =
+        agent.error_category.as_deref().map(|category| format!("{category}: ")).unwrap_or_default();
+    add("error", agent.error_detail.as_ref().map(|detail| format!("{category}{detail}")));
+    add("parked", agent.parked_reason.clone());
+    add("resumes", agent.resume_at_epoch_ms.map(print::timestamp));
+    add("grace", agent.idle_grace_remaining_secs.map(|secs| format!("{secs:.0} s until it counts as idle")));
+    add("mode", agent.permission_mode.clone());
+    add("session", agent.agent_session_id.clone());
+    add("said", agent.last_message.as_deref().map(beginning));
+    lines.iter().map(|line| print::one_line(line) + "\n").collect()
+}
+
+/// As much of a message as fits on a line or two.
+fn beginning(message: &str) -> String {
+    let mut chars = message.trim().chars();
+    let text: String = chars.by_ref().take(SAID).collect();
+    if chars.next().is_some() { text + "…" } else { text }
+}
+
+/// The states from now on.
+struct Watch {
+    request: v1::StreamStateRequest,
+    json: bool,
+}
+
+impl Watch {
+    /// Where nothing was missed, the snapshot of a stream that was taken up again says nothing new.
+    fn is_news(&self, state: &v1::AgentStateEvent) -> bool {
+        match state.kind.as_str() {
+            "heartbeat" => false,
+            "snapshot" => self.request.epoch.is_none() || state.gap.is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// What was missed, and what the state is now.
+fn change(state: &v1::AgentStateEvent) -> String {
+    let mut text = String::new();
+    if let Some(gap) = &state.gap {
+        text = events::line(0, state.seq, &describe_gap(gap)) + "\n";
+    }
+    if state.kind != "gap" {
+        let asked = state.prompt.as_ref().map(|prompt| format!(" {}", prompt::in_short(prompt)));
+        let now = describe_state(state) + &asked.unwrap_or_default();
+        text += &events::line(state.at_epoch_ms, state.seq, &now);
+        text += "\n";
+    }
+    text
+}
+
+impl Feed for Watch {
+    type Item = v1::AgentStateEvent;
+
+    async fn open(&self, coop: &mut Client) -> Result<Streaming<v1::AgentStateEvent>, Failure> {
+        call(coop.stream_state(self.request)).await
+    }
+
+    fn take(&mut self, state: v1::AgentStateEvent) -> Result<(), Failure> {
+        let news = self.is_news(&state);
+        self.request = v1::StreamStateRequest { since_seq: state.seq, epoch: Some(state.epoch) };
+        match (news, self.json) {
+            (false, _) => Ok(()),
+            (true, true) => print::json(&state),
+            (true, false) => print::out(&change(&state)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+pub(super) async fn explain(line: &Line, json: bool) -> Result<(), Failure> {
+    let answer = call(line.connect().await?.explain_state(v1::ExplainStateRequest {})).await?;
+    if json { print::json(&answer) } else { print::out(&explanation(&answer)) }
+}
+
+/// The verdict, why, and a table of what every source said last, the newest first.
+fn explanation(answer: &v1::ExplainStateResponse) -> String {
+    let mut text = format!("{}: {}\n", answer.state, print::one_line(&answer.reason));
+    let mut votes: Vec<&v1::Vote> = answer.votes.iter().collect();
+    votes.sort_by_key(|vote| vote.age_ms);
+    for vote in votes {
+        let age = Duration::from_millis(vote.age_ms).as_secs_f32();
+        let v1::Vote { tier, state, cause, evidence, .. } = vote;
+        let row = format!("{tier:<12} {state:<9} {age:>8.1} s ago  {cause:<24} {evidence}");
+        // Writing into a String cannot fail.
+        let _always = writeln!(text, "{}", print::one_line(&row));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_is_the_state() {
+        let agent = v1::GetAgentStateResponse {
+            agent: "claude".into(),
+            state: "error".into(),
+            detection_tier: "hooks".into(),
+            detection_cause: "hook:StopFailure".into(),
+            error_category: Some("rate_limited".into()),
+            error_detail: Some("429\n\x1b]0;title\x07".into()),
+            state_since_epoch_ms: 1000,
+            ..Default::default()
+        };
+        let wanted = "error since 1970-01-01T00:00:01.000Z (hooks: hook:StopFailure)\n\
+                      agent    claude\n\
+                      error    rate_limited: 429  ]0;title\n";
+        assert_eq!(describe(&agent), wanted);
+    }
+
+    #[test]
+    fn a_stream_that_was_taken_up_again_repeats_nothing_and_hides_nothing() {
+        let told = |kind: &str, prev: &str, gap: Option<v1::Gap>| v1::AgentStateEvent {
+            kind: kind.into(),
+            prev: prev.into(),
+            next: "idle".into(),
+            detection_tier: "hooks".into(),
+            seq: 4,
+            at_epoch_ms: 1000,
+            gap,
+            ..Default::default()
+        };
+        let gap = || Some(v1::Gap { reason: "epoch".into(), from: 7, to: 9 });
+        let first = Watch { request: v1::StreamStateRequest::default(), json: false };
+        let again = Watch { request: v1::StreamStateRequest { since_seq: 4, epoch: Some(1) }, json: false };
+        assert!(first.is_news(&told("snapshot", "", None)) && !again.is_news(&told("snapshot", "", None)));
+        assert!(again.is_news(&told("snapshot", "", gap())) && again.is_news(&told("gap", "", gap())));
+        assert!(again.is_news(&told("transition", "working", None)));
+        assert!(!first.is_news(&told("heartbeat", "", None)));
+
+        let missed = "-                            4 7 to 8 are missing (epoch)\n";
+        let now = "1970-01-01T00:00:01.000Z     4 idle (hooks)\n";
+        assert_eq!(change(&told("snapshot", "", gap())), format!("{missed}{now}"));
+        assert_eq!(change(&told("gap", "", gap())), missed);
+        let changed = "1970-01-01T00:00:01.000Z     4 working -> idle (hooks)\n";
+        assert_eq!(change(&told("transition", "working", None)), changed);
+    }
+
+    #[test]
+    fn the_newest_word_comes_first() {
+        let vote = |tier: &str, age_ms, evidence: &str| v1::Vote {
+            tier: tier.into(),
+            state: "idle".into(),
+            age_ms,
+            cause: "c".into(),
+            evidence: evidence.into(),
+        };
+        let answer = v1::ExplainStateResponse {
+            state: "idle".into(),
+            reason: "because".into(),
+            votes: vec![vote("hooks", 61_000, "two\nlines"), vote("terminal", 40, "")],
+            ..Default::default()
+        };
+        let wanted = "idle: because\n\
+                      terminal     idle           0.0 s ago  c\n\
+                      hooks        idle          61.0 s ago  c                        two lines\n";
+        assert_eq!(explanation(&answer), wanted);
+    }
+}

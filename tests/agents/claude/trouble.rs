@@ -1,0 +1,61 @@
+//! A model that fails: the error, its category, what is said while claude tries again, and the way out of it.
+
+use coop_client::v1;
+
+use crate::world::{Setup, World};
+
+async fn idle(setup: Setup) -> Option<World> {
+    let mut world = setup.start().await?;
+    world.wait_state("idle").await;
+    Some(world)
+}
+
+/// The message fails for good, with this category; the next one works.
+async fn fails_and_recovers(world: &mut World, message: &str, category: &str, retries: bool) {
+    let nudged = world.nudge(message).await.expect("taken");
+    let state = world.wait_state_after(nudged.seq, "error").await;
+    assert_eq!(state.error_category.as_deref(), Some(category), "{:?}", state.error_detail);
+    assert!(state.error_detail.is_some_and(|detail| !detail.is_empty()));
+    if retries {
+        let retrying = world.events().into_iter().any(|event| match event.payload {
+            Some(v1::event::Payload::State(state)) => {
+                state.next == "working"
+                    && state.detection_cause == "retrying"
+                    && state.error_category.as_deref() == Some(category)
+            }
+            _ => false,
+        });
+        assert!(retrying, "it was seen to try again: {:?}", world.states());
+    }
+    let next = world.nudge(&format!("after {category}")).await.expect("an error takes a message");
+    assert_eq!(next.outcome, "accepted");
+    world.wait_state_after(next.seq, "idle").await;
+    world.hear(&format!("echo: after {category}")).await;
+}
+
+#[tokio::test]
+async fn errors_of_the_model_have_their_category_and_end_with_the_next_message() {
+    let Some(mut world) = idle(Setup::claude()).await else { return };
+    for (status, category) in
+        [(401, "unauthorized"), (429, "rate_limited"), (500, "server_error"), (529, "server_error")]
+    {
+        let message = format!("#status {status} #status {status} #status {status}");
+        fails_and_recovers(&mut world, &message, category, true).await;
+    }
+}
+
+#[tokio::test]
+async fn an_exhausted_account_is_out_of_credits() {
+    let Some(mut world) = idle(Setup::claude()).await else { return };
+    fails_and_recovers(&mut world, "#refuse 400 Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.", "out_of_credits", false).await;
+}
+
+#[tokio::test]
+async fn nobody_at_the_other_end_is_no_internet() {
+    let setup = Setup::claude().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    let Some(mut world) = idle(setup).await else { return };
+    let nudged = world.nudge("is anybody there").await.expect("taken");
+    let state = world.wait_state_after(nudged.seq, "error").await;
+    assert_eq!(state.error_category.as_deref(), Some("no_internet"), "{:?}", state.error_detail);
+    assert!(world.nudge("and now").await.is_ok(), "an error takes a message");
+}
