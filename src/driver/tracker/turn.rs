@@ -168,7 +168,8 @@ impl Standing {
             return self.pending.push(Pending { word, due: ended + LAG });
         }
         // A turn can fail before its title says that it runs.
-        let lags = (standing == 1 || self.word.turn.is_failure()) && word.at.duration_since(self.word.at) < LAG;
+        let lags =
+            (standing == 1 || self.word.turn.is_failure()) && word.at.duration_since(self.word.at) < LAG;
         if contradicts && trails && lags {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
