@@ -34,7 +34,9 @@ pub(super) fn see(screen: &Screen) -> Sight {
     if screen.line(last).is_some_and(|line| line.trim_start().starts_with(RESTARTING)) {
         return Sight { busy: true, ..Sight::default() };
     }
-    let Some((rule, rows)) = composer_rows(screen, last) else { return Sight::default() };
+    // It is drawn a moment before it takes a paste.
+    let composer = composer_rows(screen, last).filter(|_| screen.modes().bracketed_paste);
+    let Some((rule, rows)) = composer else { return Sight::default() };
     let above = layout::filled(screen, 0..rule).next_back().map(|(_, line)| line);
     Sight {
         composer: Some(Composer { draft: draft(screen, rows) }),
