@@ -21,7 +21,7 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
         return refuse(reason);
     }
     match dialog.kind {
-        PromptKind::Question => question(prompt, answer, dialog),
+        PromptKind::Question => question(answer, dialog),
         PromptKind::Plan => plan(answer, dialog),
         PromptKind::Setup if dialog.subtype == Some("api_key") => key(answer, dialog),
         PromptKind::Permission | PromptKind::Setup => choice(answer, dialog),
@@ -94,24 +94,26 @@ fn plan(answer: &Answer, dialog: &Dialog) -> Move {
         Some(_) if answer.accept == Some(true) => {
             refuse("a plan is approved without a comment; a comment alone asks for changes")
         }
-        Some(text) => own_words(text, dialog, None),
+        Some(text) => own_words(text, dialog),
         None if typing(dialog) => press(UP),
         None => choice(answer, dialog),
     }
 }
 
-/// The key cannot be read back, so something in the field is taken for all of it.
+/// The field may hold a key that was found elsewhere, and may show other characters than were typed.
 fn key(answer: &Answer, dialog: &Dialog) -> Move {
-    let typed = field(dialog).is_some_and(|typed| !typed.is_empty());
-    match words(answer.text.as_ref()) {
+    let typed = field(dialog).unwrap_or_default();
+    match words(answer.text.as_ref()).map(str::trim) {
         _ if answer.accept == Some(false) => end(ESCAPE),
-        Some(_) | None if typed => end(ENTER),
-        Some(text) => paste(text.trim()),
-        None => refuse("the dialog wants an API key: answer with text"),
+        None if typed.is_empty() => refuse("the dialog wants an API key: answer with text"),
+        None => end(ENTER),
+        Some(text) if typed.is_empty() => paste(text),
+        Some(text) if typed.chars().count() == text.chars().count() => end(ENTER),
+        Some(_) => press(CLEAR_ROW),
     }
 }
 
-fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
+fn question(answer: &Answer, dialog: &Dialog) -> Move {
     let current = match &dialog.page {
         Page::Review { .. } => return end(ENTER),
         Page::Only => 0,
@@ -128,12 +130,11 @@ fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         None if !answer.answers.is_empty() => return refuse("this question has no answer"),
         None => QuestionAnswer { options: answer.option.into_iter().collect(), text: answer.text.clone() },
     };
-    let known = prompt.questions.get(current).map(|question| question.options.len());
     if dialog.choices.iter().any(|choice| choice.checked.is_some()) {
         return several(&wanted, dialog);
     }
     match (words(wanted.text.as_ref()), &wanted.options[..]) {
-        (Some(text), []) => own_words(text, dialog, known),
+        (Some(text), []) => own_words(text, dialog),
         (Some(_), _) => refuse("this question takes an option or a text, not both"),
         // A digit would be typed.
         (None, [_]) if typing(dialog) && dialog.choices.len() > 1 => press(UP),
@@ -152,41 +153,39 @@ fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
 /// Boxes to be checked: those in sight, then further down, to the words, to `Done`.
 fn several(wanted: &QuestionAnswer, dialog: &Dialog) -> Move {
     let highlighted = dialog.highlighted.and_then(|at| dialog.choices.get(at));
-    let text = words(wanted.text.as_ref());
-    if let (Some(Choice { role: Role::OwnWords, typed: Some(typed), .. }), Some(text)) = (highlighted, text)
-        && !composer::shows(typed, text)
-    {
-        return if typed.is_empty() { paste(text) } else { press(CLEAR_ROW) };
-    }
+    let typing = typing(dialog);
     let wrong = |choice: &&Choice| {
         let digit = choice.digit.map_or(0, usize::from);
         choice.role == Role::Plain
             && choice.label != "All of the above"
             && choice.checked.is_some_and(|checked| checked != wanted.options.contains(&digit))
     };
-    match (dialog.choices.iter().find(wrong), highlighted) {
-        (Some(_), Some(Choice { role: Role::OwnWords, .. })) => press(UP),
-        (Some(choice), _) => point(take(choice)),
-        (None, Some(Choice { role: Role::Submit, .. })) => end(ENTER),
-        (None, _) => press(DOWN),
+    if let Some(choice) = dialog.choices.iter().find(wrong) {
+        // A digit would be typed.
+        return if typing { press(UP) } else { point(take(choice)) };
+    }
+    let words = words(wanted.text.as_ref());
+    match (highlighted, words) {
+        (Some(Choice { role: Role::OwnWords, typed: Some(typed), .. }), Some(text))
+            if !composer::shows(typed, text) =>
+        {
+            if typed.is_empty() {
+                paste(text)
+            } else {
+                press(CLEAR_ROW)
+            }
+        }
+        (Some(Choice { role: Role::Submit, .. }), _) => end(ENTER),
+        (_, _) => press(DOWN),
     }
 }
 
-/// The field for own words: opened, filled, sent. `options` is how many options there are above it, where it is out of
-/// sight.
-fn own_words(text: &str, dialog: &Dialog, options: Option<usize>) -> Move {
+/// The field for own words opens by itself when a text is pasted.
+fn own_words(text: &str, dialog: &Dialog) -> Move {
     match field(dialog) {
-        Some("") => paste(text),
         Some(typed) if composer::shows(typed, text) => end(ENTER),
+        Some("") | None => paste(text),
         Some(_) => press(CLEAR_ROW),
-        None => match (dialog.choice_with(Role::OwnWords), options) {
-            (Some(at), _) => dialog
-                .choices
-                .get(at)
-                .map_or_else(|| refuse("there is no field"), |choice| point(take(choice))),
-            (None, Some(options)) if options > 0 => point(by_digit(options + 1)),
-            (None, Some(_) | None) => refuse("this dialog takes no text"),
-        },
     }
 }
 
@@ -199,6 +198,8 @@ fn typing(dialog: &Dialog) -> bool {
     field(dialog).is_some()
 }
 
+/// A digit alone would choose an option, so it gets a blank that nobody is told of.
 fn paste(text: &str) -> Move {
-    Move::Press(Bytes::from(format!("\x1b[200~{text}\x1b[201~")))
+    let blank = if text.len() == 1 { " " } else { "" };
+    Move::Press(Bytes::from(format!("\x1b[200~{blank}{text}\x1b[201~")))
 }

@@ -9,6 +9,7 @@ const LINES: usize = 5;
 const CHARS: usize = 500;
 /// A character that is neither seen nor taken for a blank, and that Gemini does not throw away.
 const UNSEEN: char = '\u{2060}';
+const JOINER: char = '\u{200d}';
 
 /// The message so that it is taken for a message. `/` would begin a command, blanks before it or not; `!` alone would
 /// switch to shell commands; after `@` and the beginning of a name the Enter would complete the name, and after a
@@ -38,12 +39,25 @@ pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
 pub(super) fn shows(field: &str, text: &str) -> bool {
     match label(field) {
         Some(count) => count.fits(text),
-        None => visible(field).eq(visible(text)),
+        None => visible(field).eq(visible(text)) || visible(field).eq(unjoined(text)),
     }
 }
 
+/// Of characters that are joined to one, the first is all that a terminal may show.
+fn unjoined(text: &str) -> impl Iterator<Item = char> {
+    let mut joined = false;
+    text.chars().filter(move |c| {
+        let shown = !std::mem::replace(&mut joined, *c == JOINER) && *c != JOINER;
+        shown && is_visible(*c)
+    })
+}
+
 fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| !c.is_whitespace() && c.width().unwrap_or(0) > 0)
+    text.chars().filter(|c| is_visible(*c))
+}
+
+fn is_visible(c: char) -> bool {
+    !c.is_whitespace() && c.width().unwrap_or(0) > 0
 }
 
 /// What a label says of the text that it stands for.
@@ -111,6 +125,8 @@ mod tests {
         assert!(held("one two\nthree", "one two three"));
         assert!(held("/help me", "\u{2060}/help me"));
         assert!(!held("one two", "one two three"));
+        let family = "a 👩\u{200d}👩\u{200d}👧 b";
+        assert!(held("a 👩 b", family) && held("a 👩👩👧 b", family) && !held("a b", family));
         assert!(!held("", "x"));
     }
 

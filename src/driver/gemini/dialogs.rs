@@ -37,6 +37,8 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 const API_KEY: &str = "Enter Gemini API Key";
+/// How the rows of that dialog begin in which no key can stand.
+const NO_SECRETS: [&str; 4] = [API_KEY, "Please enter your", "You can get an API key", "(Press Enter"];
 const CUSTOM: &str = "Enter a custom value";
 const FEEDBACK: &str = "Type your feedback...";
 const REVIEW: &str = "Review your answers:";
@@ -208,11 +210,12 @@ impl Looking<'_> {
             "Paste your API key here" => String::new(),
             _ => self.typed(field.row, begin),
         };
-        let dialog = self.dialog(PromptKind::Setup, Some("api_key"), API_KEY);
-        let mut dialog = with_field("API key", typed, dialog);
+        let mut dialog = self.dialog(PromptKind::Setup, Some("api_key"), API_KEY);
         // The key is nobody's business.
-        dialog.lines.remove(end.checked_sub(1)?);
-        Some(dialog)
+        dialog.lines.retain(|line| {
+            !line.trim().is_empty() && NO_SECRETS.iter().any(|phrase| line.trim().starts_with(phrase))
+        });
+        Some(with_field("API key", typed, dialog))
     }
 
     /// Something else to choose from, such as a menu that was opened by a command.

@@ -79,9 +79,8 @@ impl<'a> Frame<'a> {
             let fits = match items.last() {
                 None => item.digit.is_some() || item.label == "Done",
                 Some(below) => {
-                    item.column == below.column
-                        && item.digit.is_some()
-                        && below.digit.is_none_or(|digit| item.digit == Some(digit - 1))
+                    let next = |digit| item.column == below.column && item.digit == Some(digit - 1);
+                    item.digit.is_some() && below.digit.is_none_or(next)
                 }
             };
             if fits {

@@ -21,7 +21,7 @@ const HINTS: [&str; 5] = [
     "Press 'i' for INSERT mode.",
     "Type your feedback",
 ];
-/// What the last row says while the program replaces itself.
+/// What is left on screen when the program replaces itself.
 const RESTARTING: &str = "Gemini CLI is restarting";
 
 pub(super) fn see(screen: &Screen) -> Sight {
@@ -31,12 +31,13 @@ pub(super) fn see(screen: &Screen) -> Sight {
         let option_list = dialog.is_some() || !frame.items().is_empty();
         return Sight { dialog, option_list, ..Sight::default() };
     }
-    if screen.line(last).is_some_and(|line| line.trim_start().starts_with(RESTARTING)) {
-        return Sight { busy: true, ..Sight::default() };
-    }
     // It is drawn a moment before it takes a paste.
     let composer = composer_rows(screen, last).filter(|_| screen.modes().bracketed_paste);
-    let Some((rule, rows)) = composer else { return Sight::default() };
+    let Some((rule, rows)) = composer else {
+        // Until the new one shows what it wants, nobody knows that it wants nothing.
+        let restarts = screen.lines().any(|line| line.trim_start().starts_with(RESTARTING));
+        return Sight { option_list: restarts, ..Sight::default() };
+    };
     let above = layout::filled(screen, 0..rule).next_back().map(|(_, line)| line);
     Sight {
         composer: Some(Composer { draft: draft(screen, rows) }),

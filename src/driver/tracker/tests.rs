@@ -384,7 +384,8 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     let mut bench = Bench::working();
     bench.hear(Tier::SessionLog, Claim::Failed(overloaded())).look(&busy());
     assert_eq!(bench.state(), AgentState::Working, "the log alone needs a second");
-    bench.after(200).hear(Tier::Terminal, Claim::TurnEnded).look(&composer());
+    bench.after(200).hear(Tier::Terminal, Claim::Working).look(&busy());
+    bench.after(20).hear(Tier::Terminal, Claim::TurnEnded).look(&composer());
     assert_eq!(bench.state(), AgentState::Error);
 
     let mut bench = Bench::working();

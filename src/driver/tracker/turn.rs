@@ -206,8 +206,10 @@ impl Standing {
         } else {
             self.word = word;
         }
-        let at = self.word.at;
-        self.pending.retain(|pending| pending.word.at >= at);
+        let (at, began) = (self.word.at, self.began);
+        // A sign of life that trails behind does not make a failure undone; only another turn does.
+        let fails = |pending: &Pending| pending.word.turn.is_failure() && pending.word.at >= began;
+        self.pending.retain(|pending| pending.word.at >= at || fails(pending));
     }
 
     /// That the turn is over confirms what is known, but did not stand yet, of how it ended badly.

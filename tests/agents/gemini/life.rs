@@ -31,7 +31,8 @@ async fn a_cleared_conversation_is_another_one() {
 #[tokio::test]
 async fn a_gemini_inside_gemini_changes_nothing() {
     let Some(mut world) = idle(Setup::gemini()).await else { return };
-    let nested = "gemini -p '#hold nested #say from inside' > inner 2>&1; touch over";
+    // What the inner one is told must not be read as told to the outer one.
+    let nested = "gemini -p $'#hold nested\\n#say from inside' > inner 2>&1; touch over";
     let nudged = world.nudge(&format!("{} #say outer done", shell(nested))).await.expect("taken");
     world.wait_prompt().await;
     world.accept().await;
@@ -81,7 +82,7 @@ async fn a_switch_goes_on_with_the_conversation_and_a_restart_begins_anew() {
 async fn coops_extension_is_there_while_it_is_used_and_gone_afterwards() {
     let mine = serde_json::json!({ "name": "mine", "version": "1.0.0" }).to_string();
     let setup = usual().file(".gemini/extensions/mine/gemini-extension.json", &mine);
-    let Some(mut world) = idle(setup).await else { return };
+    let Some(world) = idle(setup).await else { return };
     let extensions = world.home().join(".gemini/extensions");
     assert!(extensions.join("coop-hooks/hooks/hooks.json").exists());
     let settings = std::fs::read_to_string(world.home().join(".gemini/settings.json")).expect("settings");
