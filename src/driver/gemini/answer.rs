@@ -21,7 +21,7 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
         return refuse(reason);
     }
     match dialog.kind {
-        PromptKind::Question => question(answer, dialog),
+        PromptKind::Question => question(prompt, answer, dialog),
         PromptKind::Plan => plan(answer, dialog),
         PromptKind::Setup if dialog.subtype == Some("api_key") => key(answer, dialog),
         PromptKind::Permission | PromptKind::Setup => choice(answer, dialog),
@@ -113,7 +113,7 @@ fn key(answer: &Answer, dialog: &Dialog) -> Move {
     }
 }
 
-fn question(answer: &Answer, dialog: &Dialog) -> Move {
+fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     let current = match &dialog.page {
         Page::Review { .. } => return end(ENTER),
         Page::Only => 0,
@@ -131,7 +131,8 @@ fn question(answer: &Answer, dialog: &Dialog) -> Move {
         None => QuestionAnswer { options: answer.option.into_iter().collect(), text: answer.text.clone() },
     };
     if dialog.choices.iter().any(|choice| choice.checked.is_some()) {
-        return several(&wanted, dialog);
+        let known = prompt.questions.get(current).map_or(0, |question| question.options.len());
+        return several(&wanted, dialog, known);
     }
     match (words(wanted.text.as_ref()), &wanted.options[..]) {
         (Some(text), []) => own_words(text, dialog),
@@ -150,14 +151,15 @@ fn question(answer: &Answer, dialog: &Dialog) -> Move {
     }
 }
 
-/// Boxes to be checked: those in sight, then further down, to the words, to `Done`.
-fn several(wanted: &QuestionAnswer, dialog: &Dialog) -> Move {
+/// Boxes to be checked: those in sight, then further down, to the words, to `Done`. Beyond the question's own options
+/// are those that Gemini adds.
+fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
     let highlighted = dialog.highlighted.and_then(|at| dialog.choices.get(at));
     let typing = typing(dialog);
     let wrong = |choice: &&Choice| {
         let digit = choice.digit.map_or(0, usize::from);
         choice.role == Role::Plain
-            && choice.label != "All of the above"
+            && digit <= options
             && choice.checked.is_some_and(|checked| checked != wanted.options.contains(&digit))
     };
     if let Some(choice) = dialog.choices.iter().find(wrong) {

@@ -202,9 +202,12 @@ impl Looking<'_> {
         if self.frame.first() != API_KEY {
             return None;
         }
-        // The field is the only box inside of the box, and the line above the last one.
-        let end = self.frame.lines.iter().position(|line| line.text.trim().starts_with("(Press Enter"))?;
-        let field = self.frame.lines.get(end.checked_sub(1)?)?;
+        let above = self
+            .frame
+            .lines
+            .iter()
+            .position(|line| line.text.trim().starts_with("You can get an API key"))?;
+        let field = self.frame.lines.get(above + 1)?;
         let begin = field.at + (field.text.len() - field.text.trim_start().len());
         let typed = match field.text.trim() {
             "Paste your API key here" => String::new(),
