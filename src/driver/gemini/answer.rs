@@ -13,6 +13,9 @@ const ENTER: &[u8] = b"\r";
 const ESCAPE: &[u8] = b"\x1b";
 const UP: &[u8] = b"\x1b[A";
 const DOWN: &[u8] = b"\x1b[B";
+/// Brings the cursor to the end of its row.
+const END: &str = "\x05";
+const BACKSPACE: &str = "\x7f";
 /// Takes back everything before the cursor in its row.
 const CLEAR_ROW: &[u8] = b"\x15";
 
@@ -109,7 +112,10 @@ fn key(answer: &Answer, dialog: &Dialog) -> Move {
         None => end(ENTER),
         Some(text) if typed.is_empty() => paste(text),
         Some(text) if typed.chars().count() == text.chars().count() => end(ENTER),
-        Some(_) => press(CLEAR_ROW),
+        Some(_) => {
+            let erase = format!("{END}{}", BACKSPACE.repeat(typed.chars().count()));
+            Move::Press(Bytes::from(erase))
+        }
     }
 }
 

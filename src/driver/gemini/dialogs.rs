@@ -82,6 +82,9 @@ impl Looking<'_> {
     fn choice(&self, family: Family, item: &Item) -> Choice {
         let typing = item.pointed && self.frame.last().starts_with("Enter to submit");
         let field = matches!(family, Family::Question | Family::Plan) && item.checked.is_none_or(|_| typing);
+        // The footer may be drawn anew a moment before the pointer.
+        let last = self.items.iter().rev().find(|item| item.digit.is_some()) == Some(item);
+        let typing = typing && last;
         let own = field && (typing || item.label == CUSTOM || item.label == FEEDBACK);
         let (label, typed, role) = if own {
             let line = self.frame.lines.get(item.line);

@@ -21,6 +21,8 @@ use crate::driver::sight::{Choice, Dialog, Page, Role, Sight};
 const UNCLAIMED: Duration = Duration::from_millis(300);
 /// How long a dialog must be missing before it is gone: a look can fall into the middle of a redraw.
 const GONE: Duration = Duration::from_millis(150);
+/// The same, while the agent itself says that a dialog stands.
+const GONE_UNTOLD: Duration = Duration::from_secs(1);
 /// How long an announced dialog may take to appear, while the screen shows something else.
 const UNSEEN: Duration = Duration::from_secs(2);
 /// How many dialogs may be announced ahead of the screen.
@@ -71,13 +73,23 @@ pub(super) struct Asking {
     guard: Duration,
     announced: VecDeque<Announced>,
     shown: Option<Shown>,
+    /// How long a dialog must be missing now before it is gone.
+    patience: Duration,
     /// A tool's input that a source told beside any dialog.
     tool_use: Option<(String, serde_json::Value)>,
 }
 
 impl Asking {
     pub(super) fn new(prefix: String, guard: Duration) -> Self {
-        Self { prefix, count: 0, guard, announced: VecDeque::new(), shown: None, tool_use: None }
+        Self {
+            prefix,
+            count: 0,
+            guard,
+            announced: VecDeque::new(),
+            shown: None,
+            patience: GONE,
+            tool_use: None,
+        }
     }
 
     /// A source says that a dialog opens. Answers the prompt that it belongs to.
@@ -137,8 +149,9 @@ impl Asking {
         self.announced.retain(|announced| announced.at > at);
     }
 
-    /// Takes in what the screen shows now.
-    pub(super) fn look(&mut self, now: Instant, sight: &Sight) {
+    /// Takes in what the screen shows now. `told` is whether the agent says that some dialog stands.
+    pub(super) fn look(&mut self, now: Instant, sight: &Sight, told: bool) {
+        self.patience = if told { GONE_UNTOLD } else { GONE };
         match (&sight.dialog, self.shown.take()) {
             (Some(dialog), Some(shown))
                 if shown.dialog.same_as(dialog) && !self.another_was_announced(&shown) =>
@@ -150,7 +163,7 @@ impl Asking {
             }
             (None, Some(shown)) => {
                 let missing = *shown.missing.as_ref().unwrap_or(&now);
-                if now.duration_since(missing) < GONE {
+                if now.duration_since(missing) < self.patience {
                     self.shown = Some(Shown { missing: Some(missing), ..shown });
                 }
             }
@@ -233,7 +246,7 @@ impl Asking {
     /// When the next look is due, whether the screen changes or not.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let shown = self.shown.as_ref().and_then(|shown| {
-            let gone = shown.missing.map(|missing| missing + GONE);
+            let gone = shown.missing.map(|missing| missing + self.patience);
             let raised = shown.prompt.is_none().then_some(shown.since + UNCLAIMED);
             let ready = Some(shown.since + self.guard).filter(|at| *at > now);
             [gone, raised, ready].into_iter().flatten().min()

@@ -209,7 +209,8 @@ impl Tracker {
         }
         let began = sight.busy && !self.sight.busy;
         self.sight = sight;
-        self.asking.look(now, &self.sight);
+        let told = self.waiting.as_ref().is_some_and(|waiting| waiting.tier == Tier::Terminal);
+        self.asking.look(now, &self.sight, told);
         // A dialog that was there when the turn was said to be over is about to go.
         let word = self.standing.word();
         let unexplained = self.asking.inside_a_turn().is_some_and(|since| since > word.at);

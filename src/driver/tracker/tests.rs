@@ -274,6 +274,18 @@ fn a_title_that_says_the_turn_is_over_ends_it_though_its_dialog_is_still_drawn()
 }
 
 #[test]
+fn a_dialog_that_the_agent_says_stands_is_not_gone_because_it_is_drawn_anew() {
+    let mut bench = Bench::working();
+    let shown = permission("ls");
+    bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::Waiting).pass(1000, &shown);
+    let id = bench.prompt().id.clone();
+    bench.pass(500, &Sight::default()).pass(100, &shown);
+    assert_eq!(bench.prompt().id, id);
+    bench.hear(Tier::Terminal, Claim::Working).pass(500, &busy());
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
 fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
     let mut bench = Bench::working();
     bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::NotWorking).pass(2000, &permission("ls"));

@@ -41,10 +41,11 @@ async fn a_fresh_gemini_is_led_to_its_prompt_by_answers() {
     assert_eq!(trust.options.first().map(|label| label.starts_with("Trust folder")), Some(true));
     world.accept().await;
     sign_in(&mut world).await;
-    let before = world.states();
-    assert!(
-        !before[..before.len() - 1].iter().any(|state| state == "idle"),
-        "never idle too early: {before:?}"
+    let states = world.states();
+    assert_eq!(
+        states.first().map(String::as_str),
+        Some("prompt"),
+        "not idle before it is trusted: {states:?}"
     );
     still_answers(&mut world, "hello by answers").await;
     assert_eq!(world.api.user_messages(), ["hello by answers"]);
