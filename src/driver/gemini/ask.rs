@@ -23,7 +23,8 @@ pub(super) struct Tool {
 
 /// Whether a dialog with these details can be the one of this tool.
 pub(super) fn belongs(details: &Value, tool: &Tool) -> bool {
-    let same = |ours: &str, theirs: &str| details[theirs].is_string() && tool.input[ours] == details[theirs];
+    let same =
+        |ours: &str, theirs: &str| details[theirs].is_string() && tool.input.get(ours) == details.get(theirs);
     let name = tool.name.as_str();
     match details["type"].as_str() {
         Some("exec") => name == SHELL && same("command", "command"),

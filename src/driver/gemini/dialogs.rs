@@ -23,7 +23,7 @@ const TITLED: [(&str, PromptKind, &str); 6] = [
     ("Usage limit reached for ", PromptKind::Setup, "quota"),
     ("We are currently experiencing high demand", PromptKind::Setup, "quota"),
     ("Model \"", PromptKind::Setup, "model_not_found"),
-    ("A potential loop was detected", PromptKind::Setup, "loop_detected"),
+    ("?  A potential loop was detected", PromptKind::Setup, "loop_detected"),
 ];
 
 /// What a tool's dialog calls the tool.

@@ -95,7 +95,7 @@ impl Hooks {
         if let Some(at) = self.tools.iter().position(same) {
             self.tools.remove(at);
         }
-        let written = &payload["tool_response"]["returnDisplay"];
+        let written = payload.pointer("/tool_response/returnDisplay").unwrap_or(&Value::Null);
         if let (Some(path), Some(text)) = (written["filePath"].as_str(), written["newContent"].as_str())
             && path.contains("/plans/")
         {
@@ -108,7 +108,7 @@ impl Hooks {
         let tool = self.tools.iter_mut().find(|tool| !tool.asked && ask::belongs(details, tool));
         if let Some(tool) = tool {
             tool.asked = true;
-            let named = tool.input["plan_filename"].as_str().or_else(|| tool.input["plan_path"].as_str());
+            let named = ["plan_filename", "plan_path"].iter().find_map(|key| tool.input.get(key)?.as_str());
             let plan = self.plan.as_ref().filter(|(path, _)| named.is_some_and(|name| path.ends_with(name)));
             return Some(ask::of(details, Some(&*tool), plan.map(|(_, text)| text.clone())));
         }

@@ -84,7 +84,7 @@ fn home(order: &Order) -> Option<PathBuf> {
 fn known_slug(order: &Order, home: &std::path::Path) -> Option<String> {
     let text = (order.read)(&home.join("projects.json")).ok()?;
     let known: Value = serde_json::from_str(&text).ok()?;
-    let slug = known["projects"][order.cwd.to_str()?].as_str()?;
+    let slug = known.get("projects")?.get(order.cwd.to_str()?)?.as_str()?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (!slug.is_empty() && !slug.starts_with('.') && slug.chars().all(plain)).then(|| slug.to_owned())
 }

@@ -37,7 +37,7 @@ impl Log {
     pub(super) fn read(&mut self, line: &Value) -> Vec<Finding> {
         let kind = line["type"].as_str();
         let text = text(&line["content"]);
-        if line["$set"]["messages"].is_array() {
+        if line.pointer("/$set/messages").is_some_and(Value::is_array) {
             self.repeating = false;
         } else if kind == Some("user") && text.as_ref().is_some_and(|text| text.starts_with(CONTEXT)) {
             self.repeating = true;

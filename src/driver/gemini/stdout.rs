@@ -51,7 +51,7 @@ impl Stdout {
             ("tool_result", _) => vec![told("stdout:tool_result", Claim::Working, text("status"))],
             ("result", _) => {
                 let mut findings: Vec<_> = self.message().into_iter().collect();
-                let error = line["error"]["message"].as_str().unwrap_or_default();
+                let error = line.pointer("/error/message").and_then(Value::as_str).unwrap_or_default();
                 let claim = match text("status") {
                     "success" => Claim::TurnEnded,
                     _ => Claim::Failed(trouble::from_text(error)),

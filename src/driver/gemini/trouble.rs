@@ -61,7 +61,7 @@ pub(super) fn from_text(text: &str) -> Trouble {
 fn status(text: &str) -> Option<u64> {
     let (begin, end) = (text.find('{')?, text.rfind('}')?);
     let answer: Value = serde_json::from_str(text.get(begin..=end)?).ok()?;
-    answer["error"]["code"].as_u64()
+    answer.pointer("/error/code")?.as_u64()
 }
 
 fn by_status(status: u64) -> Option<ErrorCategory> {

@@ -21,7 +21,13 @@ fn messages() -> Vec<String> {
         &|n| format!("? {n} is it"),
         &|n| format!("🐔🥚 {n} 👩‍👩‍👧 done"),
         &|n| format!("what? why! a/b {n} @nobo"),
-        &|n| format!("more than five hundred characters {n} {}", "word ".repeat(120).trim_end()),
+        // The same word again and again would be echoed, and taken for a model that is stuck.
+        &|n| {
+            format!(
+                "more than five hundred characters {n}{}",
+                (0..120).map(|at| format!(" word{at}")).collect::<String>()
+            )
+        },
         &|n| format!("ends with a backslash {n} \\"),
     ];
     (0..50).map(|n| kinds[n % kinds.len()](n)).collect()
