@@ -24,6 +24,8 @@ pub fn size_of(case: &str) -> (u32, u32) {
 pub fn screen(capture: &str, (cols, rows): (u32, u32)) -> Option<Arc<Screen>> {
     let mut terminal = Terminal::new(Size::new(cols, rows).ok()?, 0, "");
     let lines = capture.strip_suffix('\n').unwrap_or(capture).replace('\n', "\r\n");
+    // A capture holds what is shown, and not that the program takes pastes, as every agent does.
+    terminal.feed(b"\x1b[?2004h");
     terminal.feed(lines.as_bytes());
     Some(terminal.screen())
 }

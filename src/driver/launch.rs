@@ -74,9 +74,19 @@ pub struct Outfit {
     pub env: BTreeMap<OsString, OsString>,
     /// Files to be written before the start.
     pub files: Vec<(PathBuf, String)>,
+    /// A directory that must be there while the agent runs, and that is not the session's own.
+    pub shared: Option<Shared>,
     pub traces: Traces,
     /// Why the agent's hooks will not be heard of, if that is so.
     pub unheard: Option<String>,
+}
+
+/// A directory that several sessions want with the same content. It is there while any of them runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    pub dir: PathBuf,
+    /// What is in it, by paths within it.
+    pub files: Vec<(PathBuf, String)>,
 }
 
 /// Where an agent leaves traces of what it does.

@@ -6,6 +6,7 @@ pub mod claude;
 pub mod codex;
 pub mod evidence;
 pub mod fixture;
+pub mod gemini;
 pub mod launch;
 pub mod layout;
 pub mod prompt;
@@ -28,10 +29,10 @@ use crate::term::{Screen, Signal};
 pub type Maker = fn() -> Box<dyn Driver>;
 
 /// Every agent by its name, which is also what its program is called, and what makes its driver.
-const AGENTS: &[(&str, Option<Maker>)] = &[
-    ("claude", Some(|| Box::new(claude::Claude))),
-    ("codex", Some(|| Box::new(codex::Codex::default()))),
-    ("gemini", None),
+const AGENTS: &[(&str, Maker)] = &[
+    ("claude", || Box::new(claude::Claude)),
+    ("codex", || Box::new(codex::Codex::default())),
+    ("gemini", || Box::new(gemini::Gemini::default())),
 ];
 
 /// What a program is that no driver knows.
@@ -49,7 +50,7 @@ pub fn named(name: &str) -> Option<&'static str> {
 
 /// What makes the agent's driver, if there is one.
 pub fn maker(name: &str) -> Option<Maker> {
-    AGENTS.iter().find(|(known, _)| *known == name).and_then(|(_, maker)| *maker)
+    AGENTS.iter().find(|(known, _)| *known == name).map(|(_, maker)| *maker)
 }
 
 /// Everything coop knows about one agent.
@@ -122,6 +123,9 @@ pub trait Driver: Send {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Move {
     Press(Bytes),
+    /// The key after which the dialog, or its page, goes away. Whatever it shows until then, it is not pressed
+    /// again soon: the next one could land somewhere else.
+    Take(Bytes),
     /// The dialog cannot take this answer, and why.
     Refuse(String),
 }

@@ -18,6 +18,7 @@ mod outbox;
 pub mod outfit;
 pub mod page;
 pub mod recipe;
+mod share;
 pub mod shell;
 mod side;
 pub mod snapshot;

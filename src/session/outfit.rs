@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 use super::actor::Conversation;
+use super::share::Share;
 use crate::driver::Driver;
 use crate::driver::launch::{Groom, Order, Outfit, Traces, Version};
 use crate::pty::{Launch, LaunchError};
@@ -51,6 +52,7 @@ pub struct Outfitter {
     wardrobe: Wardrobe,
     version: Option<(Stamp, Option<Version>)>,
     written: Vec<PathBuf>,
+    shared: Option<Share>,
 }
 
 /// Which program it was that said its version.
@@ -63,7 +65,7 @@ struct Stamp {
 
 impl Outfitter {
     pub fn new(wardrobe: Wardrobe) -> Self {
-        Self { wardrobe, version: None, written: Vec::new() }
+        Self { wardrobe, version: None, written: Vec::new(), shared: None }
     }
 
     /// The command as it will really be started, and what is known of the agent before it is.
@@ -99,12 +101,23 @@ impl Outfitter {
             fresh_id: &fresh_id,
             read: &read,
         };
-        let Outfit { args, env, files, traces, unheard } =
+        let Outfit { args, env, files, shared, traces, unheard } =
             driver.outfit(&order).map_err(LaunchError::Unprepared)?;
         for (path, text) in files {
             write_private(&path, &text)
                 .map_err(|error| LaunchError::Unprepared(format!("{}: {error}", path.display())))?;
             self.written.push(path);
+        }
+        if let Some(shared) =
+            shared.filter(|shared| self.shared.as_ref().is_none_or(|held| held.dir() != shared.dir))
+        {
+            // An agent can be attended to without: it is heard less well.
+            match Share::take(&shared) {
+                Ok(held) => self.shared = Some(held),
+                Err(error) => {
+                    tracing::warn!(dir = %shared.dir.display(), %error, "the agent's hooks cannot be installed");
+                }
+            }
         }
         launch.args = args;
         launch.env.extend(env);

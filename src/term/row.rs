@@ -30,6 +30,7 @@ pub struct Look {
     pub inverse: bool,
     /// It has a background of its own.
     pub backed: bool,
+    pub underlined: bool,
 }
 
 /// Characters that share one look, from the end of the run before up to `end` (a byte offset).
@@ -82,6 +83,7 @@ impl Row {
                 faint: run.pen.is_faint(),
                 inverse: run.pen.is_inverse(),
                 backed: run.pen.background().is_some(),
+                underlined: run.pen.is_underline(),
             },
         });
         plain.into_iter().chain(pieces)
@@ -243,7 +245,7 @@ mod tests {
 
     #[test]
     fn pieces_tell_hints_and_cursors_from_text() {
-        let look = |faint, inverse, backed| Look { faint, inverse, backed };
+        let look = |faint, inverse, backed| Look { faint, inverse, backed, underlined: false };
         let row = row("\x1b[44ma\x1b[0mb\x1b[7mT\x1b[0;2mry\x1b[0m");
         let pieces: Vec<_> = row.pieces().map(|piece| (piece.text, piece.look)).collect();
         let wanted = [

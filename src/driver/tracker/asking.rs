@@ -22,6 +22,8 @@ use crate::driver::sight::{Choice, Dialog, Page, Role, Sight};
 const UNCLAIMED: Duration = Duration::from_millis(300);
 /// How long a dialog must be missing before it is gone: a look can fall into the middle of a redraw.
 const GONE: Duration = Duration::from_millis(150);
+/// The same, while the agent itself says that a dialog stands.
+const GONE_UNTOLD: Duration = Duration::from_secs(1);
 /// How long an announced dialog may take to appear, while the screen shows something else.
 const UNSEEN: Duration = Duration::from_secs(2);
 /// How many dialogs may be announced ahead of the screen.
@@ -76,13 +78,23 @@ pub(super) struct Asking {
     habits: Habits,
     announced: VecDeque<Announced>,
     shown: Option<Shown>,
+    /// How long a dialog must be missing now before it is gone.
+    patience: Duration,
     /// What the tools that were used last would ask, as a source told beside any dialog.
     tools: VecDeque<Ask>,
 }
 
 impl Asking {
     pub(super) fn new(prefix: String, habits: Habits) -> Self {
-        Self { prefix, count: 0, habits, announced: VecDeque::new(), shown: None, tools: VecDeque::new() }
+        Self {
+            prefix,
+            count: 0,
+            habits,
+            announced: VecDeque::new(),
+            shown: None,
+            patience: GONE,
+            tools: VecDeque::new(),
+        }
     }
 
     /// A source says that a dialog opens. Answers the prompt that it belongs to.
@@ -152,8 +164,9 @@ impl Asking {
         }
     }
 
-    /// Takes in what the screen shows now.
-    pub(super) fn look(&mut self, now: Instant, sight: &Sight) {
+    /// Takes in what the screen shows now. `told` is whether the agent says that some dialog stands.
+    pub(super) fn look(&mut self, now: Instant, sight: &Sight, told: bool) {
+        self.patience = if told { GONE_UNTOLD } else { GONE };
         match (&sight.dialog, self.shown.take()) {
             (Some(dialog), Some(shown))
                 if shown.dialog.same_as(dialog) && !self.another_was_announced(&shown) =>
@@ -167,7 +180,7 @@ impl Asking {
             }
             (None, Some(shown)) => {
                 let missing = *shown.missing.as_ref().unwrap_or(&now);
-                if now.duration_since(missing) < GONE {
+                if now.duration_since(missing) < self.patience {
                     self.shown = Some(Shown { missing: Some(missing), ..shown });
                 }
             }
@@ -230,18 +243,16 @@ impl Asking {
         self.shown.is_some()
     }
 
-    /// A turn of the agent's must be running, because one of its tools asks.
-    pub(super) fn inside_a_turn(&self) -> bool {
-        self.shown.as_ref().is_some_and(|shown| {
-            shown.prompt.is_some()
-                && !shown.outlived
-                && match shown.dialog.kind {
-                    PromptKind::Permission => shown.dialog.subtype.is_none(),
-                    PromptKind::Plan => !self.habits.plans_after_turn,
-                    PromptKind::Question => true,
-                    PromptKind::Setup => false,
-                }
-        })
+    /// Since when a turn of the agent's must be running, because one of its tools asks.
+    pub(super) fn inside_a_turn(&self) -> Option<Instant> {
+        let shown = self.shown.as_ref().filter(|shown| shown.prompt.is_some() && !shown.outlived)?;
+        let inside = match shown.dialog.kind {
+            PromptKind::Permission => shown.dialog.subtype.is_none(),
+            PromptKind::Plan => !self.habits.plans_after_turn,
+            PromptKind::Question => true,
+            PromptKind::Setup => false,
+        };
+        inside.then_some(shown.since)
     }
 
     pub(super) fn standing(&self, now: Instant) -> Option<Standing> {
@@ -265,7 +276,7 @@ impl Asking {
     /// When the next look is due, whether the screen changes or not.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let shown = self.shown.as_ref().and_then(|shown| {
-            let gone = shown.missing.map(|missing| missing + GONE);
+            let gone = shown.missing.map(|missing| missing + self.patience);
             let raised = shown.prompt.is_none().then_some(shown.since + UNCLAIMED);
             let ready = Some(shown.since + self.habits.guard).filter(|at| *at > now);
             [gone, raised, ready].into_iter().flatten().min()

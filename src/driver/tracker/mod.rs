@@ -169,7 +169,7 @@ impl Tracker {
         // A status file always knows better; another source takes back only what it said itself.
         self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
         let turn = self.turn_claimed(&claim);
-        let explicit = matches!(claim, Claim::TurnEnded);
+        let (explicit, vague) = (claim == Claim::TurnEnded, claim == Claim::NotWorking);
         let announced = match claim {
             Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
             Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
@@ -192,8 +192,7 @@ impl Tracker {
         }
         if let Some(turn) = turn {
             // A title stops spinning when a dialog opens, too: that is no end of the turn around it.
-            let dialog_explains = turn == Turn::Over(End::Well)
-                && !explicit
+            let dialog_explains = vague
                 && tier == Tier::Terminal
                 && (self.asking.on_screen() || self.asking.standing(now).is_some());
             if !dialog_explains {
@@ -241,8 +240,12 @@ impl Tracker {
         let began = sight.busy && !self.sight.busy;
         let was_drawn_late = self.drawn_late;
         self.sight = sight;
-        self.asking.look(now, &self.sight);
-        if self.asking.inside_a_turn() && !matches!(self.standing.word().turn, Turn::Running { .. }) {
+        let told = self.waiting.as_ref().is_some_and(|waiting| waiting.tier == Tier::Terminal);
+        self.asking.look(now, &self.sight, told);
+        // A dialog that was there when the turn was said to be over is about to go.
+        let word = self.standing.word();
+        let unexplained = self.asking.inside_a_turn().is_some_and(|since| since > word.at);
+        if unexplained && !matches!(word.turn, Turn::Running { .. }) {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:dialog", now));
         }
         let word = self.standing.word();

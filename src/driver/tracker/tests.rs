@@ -303,6 +303,28 @@ fn a_rejected_dialog_leads_to_idle_though_no_hook_tells() {
 }
 
 #[test]
+fn a_title_that_says_the_turn_is_over_ends_it_though_its_dialog_is_still_drawn() {
+    let mut bench = Bench::working();
+    let denied = permission("ls");
+    bench.hear(Tier::Hooks, ask("ls")).pass(1000, &denied);
+    assert_eq!(bench.state(), AgentState::Prompt);
+    bench.hear(Tier::Terminal, Claim::TurnEnded).look(&denied).after(20).pass(1000, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
+fn a_dialog_that_the_agent_says_stands_is_not_gone_because_it_is_drawn_anew() {
+    let mut bench = Bench::working();
+    let shown = permission("ls");
+    bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::Waiting).pass(1000, &shown);
+    let id = bench.prompt().id.clone();
+    bench.pass(500, &Sight::default()).pass(100, &shown);
+    assert_eq!(bench.prompt().id, id);
+    bench.hear(Tier::Terminal, Claim::Working).pass(500, &busy());
+    assert_eq!(bench.state(), AgentState::Working);
+}
+
+#[test]
 fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
     let mut bench = Bench::working();
     bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::NotWorking).pass(2000, &permission("ls"));
@@ -466,6 +488,13 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     assert_eq!(bench.state(), AgentState::Error);
 
     let mut bench = Bench::working();
+    bench.hear(Tier::SessionLog, Claim::Failed(overloaded())).look(&busy());
+    assert_eq!(bench.state(), AgentState::Working, "the log alone needs a second");
+    bench.after(200).hear(Tier::Terminal, Claim::Working).look(&busy());
+    bench.after(20).hear(Tier::Terminal, Claim::TurnEnded).look(&composer());
+    assert_eq!(bench.state(), AgentState::Error);
+
+    let mut bench = Bench::working();
     let before_the_turn = bench.now - Duration::from_secs(20);
     bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer());
     bench.hear_of(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));
@@ -487,6 +516,17 @@ fn how_a_turn_failed_is_learned_after_its_end() {
     bench.after(10).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded())).pass(400, &composer());
     let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
     assert_eq!(*trouble, overloaded(), "what waits for its time is told in full");
+}
+
+#[test]
+fn a_title_that_trails_behind_a_failure_does_not_undo_it() {
+    let mut bench = Bench::idle();
+    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).look(&composer());
+    bench.after(30).hear(Tier::SessionLog, Claim::Failed(overloaded())).hear(Tier::Hooks, Claim::TurnEnded);
+    assert_eq!(bench.state(), AgentState::Error);
+    bench.after(100).hear(Tier::Terminal, Claim::Working).look(&composer());
+    bench.after(50).hear(Tier::Terminal, Claim::TurnEnded).pass(2000, &composer());
+    assert_eq!(bench.state(), AgentState::Error);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! | a claim about the turn | what becomes of it |
 //! |---|---|
 //! | older than the standing one | counts as a vote, changes nothing |
-//! | how the turn ended badly, since it began | stands, whatever ended it first: the newest account of it counts |
+//! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it: the newest account of it counts |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
-//! | a peer of rank 1 against another peer, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
+//! | a peer of rank 1 against another peer, or against a failure, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
 //! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
 //! | a source of the same or a better rank, or what the agent prints itself | stands |
 //! | a worse rank, towards more activity | stands |
@@ -50,6 +50,10 @@ impl Turn {
             Self::Over(End::Failed(_) | End::Parked(_)) => 2,
             Self::Running { .. } => 3,
         }
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Over(End::Failed(_) | End::Parked(_)))
     }
 
     fn contradicts(&self, other: &Turn) -> bool {
@@ -144,11 +148,16 @@ impl Standing {
             return;
         }
         if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
-            // Two sources that agree are believed at once, and the hook knows best how it ended.
+            // Two sources that agree are believed at once. Who knows of a failure knows best how it ended, then the hook.
             let ending = |pending: &Pending| matches!(pending.word.turn, Turn::Over(_));
             if let Some(agreed) = self.pending.iter().position(ending) {
                 let other = self.pending.remove(agreed).word;
-                let (best, rest) = if word.tier == Tier::Hooks { (word, other) } else { (other, word) };
+                let first = match (word.turn.is_failure(), other.turn.is_failure()) {
+                    (true, false) => true,
+                    (false, true) => false,
+                    (true, true) | (false, false) => word.tier == Tier::Hooks,
+                };
+                let (best, rest) = if first { (word, other) } else { (other, word) };
                 return self.stand(Word { at: best.at.max(rest.at), ..best });
             }
             if word.tier == Tier::Hooks {
@@ -166,7 +175,10 @@ impl Standing {
         {
             return self.pending.push(Pending { word, due: ended + LAG });
         }
-        if contradicts && trails && standing == 1 && word.at.duration_since(self.word.at) < LAG {
+        // A turn can fail before its title says that it runs.
+        let lags =
+            (standing == 1 || self.word.turn.is_failure()) && word.at.duration_since(self.word.at) < LAG;
+        if contradicts && trails && lags {
             let due = self.word.at + LAG;
             self.pending.push(Pending { word, due });
         } else if rank <= standing
@@ -192,6 +204,7 @@ impl Standing {
 
     /// Lets it stand without a question: coop itself knows it.
     pub(super) fn stand(&mut self, word: Word) {
+        let word = self.with_its_failure(word);
         let starts =
             matches!(word.turn, Turn::Running { .. }) && !matches!(self.word.turn, Turn::Running { .. });
         if starts {
@@ -205,8 +218,20 @@ impl Standing {
         } else {
             self.word = word;
         }
-        let at = self.word.at;
-        self.pending.retain(|pending| pending.word.at >= at);
+        let (at, began) = (self.word.at, self.began);
+        // A sign of life that trails behind does not make a failure undone; only another turn does.
+        let fails = |pending: &Pending| pending.word.turn.is_failure() && pending.word.at >= began;
+        self.pending.retain(|pending| pending.word.at >= at || fails(pending));
+    }
+
+    /// That the turn is over confirms what is known, but did not stand yet, of how it ended badly.
+    fn with_its_failure(&mut self, word: Word) -> Word {
+        let began = self.began;
+        let fails = |pending: &Pending| pending.word.turn.is_failure() && pending.word.at >= began;
+        match self.pending.iter().position(fails).filter(|_| word.turn == Turn::Over(End::Well)) {
+            Some(at) => Word { at: word.at, ..self.pending.remove(at).word },
+            None => word,
+        }
     }
 
     /// What has waited long enough stands now.

@@ -42,6 +42,16 @@ struct Pressed {
     dialog: Dialog,
     at: Instant,
     times: u32,
+    /// The dialog should go away by it.
+    takes: bool,
+}
+
+impl Pressed {
+    /// Whether the key has had no effect yet on what is shown.
+    fn awaits(&self, dialog: &Dialog) -> bool {
+        let same_page = self.dialog.same_as(dialog) && self.dialog.page == dialog.page;
+        self.dialog == *dialog || self.takes && same_page
+    }
 }
 
 impl RespondErrand {
@@ -91,7 +101,7 @@ impl RespondErrand {
             return Step::Wait(give_up);
         };
         let times = match &self.pressed {
-            Some(pressed) if pressed.dialog == *dialog => {
+            Some(pressed) if pressed.awaits(dialog) => {
                 let lost = pressed.at + LOST;
                 if scene.now < lost || !scene.written {
                     return Step::Wait(lost.max(scene.now + APART).min(give_up));
@@ -109,9 +119,11 @@ impl RespondErrand {
             None => 1,
         };
         // What is asked is what was answered; the prompt that stands may be about another page of it by now.
-        match scene.driver.next_move(&self.prompt, &self.answer, dialog) {
-            Move::Press(bytes) => {
-                self.pressed = Some(Pressed { dialog: dialog.clone(), at: scene.now, times });
+        let next = scene.driver.next_move(&self.prompt, &self.answer, dialog);
+        let takes = matches!(next, Move::Take(_));
+        match next {
+            Move::Press(bytes) | Move::Take(bytes) => {
+                self.pressed = Some(Pressed { dialog: dialog.clone(), at: scene.now, times, takes });
                 Step::Type(bytes)
             }
             Move::Refuse(reason) => Step::Done(End::Failed(Error::bad_request(reason))),

@@ -270,11 +270,14 @@ impl Mind {
 
     /// One step of the errand under way. Answers whether another may follow at once.
     fn step(&mut self, now: Now, hands: &mut Hands) -> bool {
-        // What was drawn since the last look decides now.
-        if self.look_due.is_some() {
-            self.look_due = Some(now.steady);
-            self.look(now, hands);
+        // What is being drawn decides, once it is there.
+        if let (Some(due), Some(running)) =
+            (self.look_due.filter(|due| *due > now.steady), &mut self.desk.running)
+        {
+            running.wait_until = Some(due);
+            return false;
         }
+        self.look(now, hands);
         let Some(mut running) = self.desk.running.take() else { return false };
         let scene = self.scene(now, hands);
         let step = running.errand.step(&scene);

@@ -34,6 +34,9 @@ use crate::term::{Signal, Terminal};
 /// How often the screen is looked at while it keeps changing.
 const LOOK_APART: Duration = Duration::from_millis(25);
 
+/// How long a frame may take to come in, from its first piece on: half of one can look like something else.
+const FRAME: Duration = Duration::from_millis(15);
+
 /// The longest line that an agent may print.
 const LINE_LIMIT: usize = 8 << 20;
 
@@ -170,7 +173,8 @@ impl Mind {
     pub fn screen_changed(&mut self, now: Now) {
         // What is typed with an eye on the screen must not wait for it.
         let soonest = self.last_look.filter(|_| !self.desk.busy()).map(|last| last + LOOK_APART);
-        self.look_due.get_or_insert(soonest.map_or(now.steady, |at| at.max(now.steady)));
+        let whole = now.steady + FRAME;
+        self.look_due.get_or_insert(soonest.map_or(whole, |at| at.max(whole)));
     }
 
     /// The child is gone, or is being replaced: nothing is typed any more.

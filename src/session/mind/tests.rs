@@ -404,7 +404,7 @@ fn a_dialog_that_opens_under_a_paste_gets_no_enter() {
 #[test]
 fn without_paste_mode_nothing_is_typed() {
     let mut stage = Stage::idle();
-    stage.output("\x1b[?2004l").take_typed();
+    stage.output("\x1b[?2004l").pass(100).take_typed();
     let mut nudge = stage.nudge("no");
     assert_eq!(refusal(&mut nudge).code, Code::AgentBusy);
     assert_eq!(stage.take_typed(), "");

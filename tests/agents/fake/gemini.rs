@@ -36,7 +36,15 @@ pub fn error(code: u16, words: &str) -> Value {
         503 => "UNAVAILABLE",
         _ => "INTERNAL",
     };
-    json!({ "error": { "code": code, "status": status, "message": words } })
+    let mut error = json!({ "error": { "code": code, "status": status, "message": words } });
+    if words.contains("daily quota") {
+        // By this, and not by the words, gemini knows that waiting a while will not help.
+        error["error"]["details"] = json!([{
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            "violations": [{ "quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }],
+        }]);
+    }
+    error
 }
 
 pub fn whole(text: &str) -> Value {

@@ -38,7 +38,7 @@ fn paste(text: &str) -> String {
 /// The next key, or `None` if the answer is refused.
 fn key(prompt: &Prompt, answer: &Answer, case: &str) -> Option<String> {
     match next_move(prompt, answer, &dialog(case)) {
-        Move::Press(keys) => Some(String::from_utf8(keys.to_vec()).unwrap()),
+        Move::Press(keys) | Move::Take(keys) => Some(String::from_utf8(keys.to_vec()).unwrap()),
         Move::Refuse(reason) => {
             assert!(!reason.is_empty(), "{case}");
             None

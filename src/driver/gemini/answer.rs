@@ -1,0 +1,213 @@
+//! How an answer gets into a dialog of Gemini CLI: the next key towards it from what is on screen. Nothing is remembered
+//! from one key to the next. Digits choose at once, whatever is highlighted, so Enter is pressed only where there is no
+//! digit: on a text, on `Done` and on the page that shows all answers.
+
+use bytes::Bytes;
+
+use super::composer;
+use crate::driver::Move;
+use crate::driver::prompt::{Answer, Prompt, PromptKind, QuestionAnswer};
+use crate::driver::sight::{Choice, Dialog, Page, Role};
+
+const ENTER: &[u8] = b"\r";
+const ESCAPE: &[u8] = b"\x1b";
+const UP: &[u8] = b"\x1b[A";
+const DOWN: &[u8] = b"\x1b[B";
+/// Brings the cursor to the end of its row.
+const END: &str = "\x05";
+const BACKSPACE: &str = "\x7f";
+/// Takes back everything before the cursor in its row.
+const CLEAR_ROW: &[u8] = b"\x15";
+
+pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
+    if let Err(reason) = answer.check(prompt) {
+        return refuse(reason);
+    }
+    match dialog.kind {
+        PromptKind::Question => question(prompt, answer, dialog),
+        PromptKind::Plan => plan(answer, dialog),
+        PromptKind::Setup if dialog.subtype == Some("api_key") => key(answer, dialog),
+        PromptKind::Permission | PromptKind::Setup => choice(answer, dialog),
+    }
+}
+
+fn press(keys: &'static [u8]) -> Move {
+    Move::Press(Bytes::from_static(keys))
+}
+
+/// Presses what the dialog, or its page, goes away by.
+fn end(keys: &'static [u8]) -> Move {
+    Move::Take(Bytes::from_static(keys))
+}
+
+fn refuse(reason: impl Into<String>) -> Move {
+    Move::Refuse(reason.into())
+}
+
+/// The text that an answer has, if there is anything in it.
+fn words(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.trim().is_empty())
+}
+
+fn choice(answer: &Answer, dialog: &Dialog) -> Move {
+    if words(answer.text.as_ref()).is_some() {
+        return refuse("this dialog takes no text: answer with accept or option");
+    }
+    let wanted = match (answer.option, answer.accept) {
+        (Some(option), _) => option.checked_sub(1),
+        (None, Some(true)) => {
+            dialog.choice_with(Role::Accept).or_else(|| dialog.choice_with(Role::AcceptAlways))
+        }
+        (None, Some(false)) => match dialog.choice_with(Role::Decline) {
+            None => return end(ESCAPE),
+            decline => decline,
+        },
+        (None, None) => None,
+    };
+    match wanted.and_then(|at| dialog.choices.get(at)) {
+        Some(choice) => take(choice),
+        None => refuse("the dialog has no option for this answer"),
+    }
+}
+
+fn take(choice: &Choice) -> Move {
+    match choice.digit {
+        Some(digit) => by_digit(digit.into()),
+        None => refuse("this option cannot be chosen by a key"),
+    }
+}
+
+/// A digit that leaves the dialog there: it checks a box, or opens a field.
+fn point(taking: Move) -> Move {
+    match taking {
+        Move::Take(bytes) | Move::Press(bytes) => Move::Press(bytes),
+        Move::Refuse(reason) => Move::Refuse(reason),
+    }
+}
+
+fn by_digit(digit: usize) -> Move {
+    match u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)).filter(|c| *c != '0') {
+        Some(digit) => Move::Take(Bytes::from(digit.to_string())),
+        None => refuse("an option beyond the ninth cannot be chosen by a key"),
+    }
+}
+
+fn plan(answer: &Answer, dialog: &Dialog) -> Move {
+    match words(answer.text.as_ref()) {
+        Some(_) if answer.accept == Some(true) => {
+            refuse("a plan is approved without a comment; a comment alone asks for changes")
+        }
+        Some(text) => own_words(text, dialog),
+        None if typing(dialog) => press(UP),
+        None => choice(answer, dialog),
+    }
+}
+
+/// The field may hold a key that was found elsewhere, and may show other characters than were typed.
+fn key(answer: &Answer, dialog: &Dialog) -> Move {
+    let typed = field(dialog).unwrap_or_default();
+    match words(answer.text.as_ref()).map(str::trim) {
+        _ if answer.accept == Some(false) => end(ESCAPE),
+        None if typed.is_empty() => refuse("the dialog wants an API key: answer with text"),
+        None => end(ENTER),
+        Some(text) if typed.is_empty() => paste(text),
+        Some(text) if typed.chars().count() == text.chars().count() => end(ENTER),
+        Some(_) => {
+            let erase = format!("{END}{}", BACKSPACE.repeat(typed.chars().count()));
+            Move::Press(Bytes::from(erase))
+        }
+    }
+}
+
+fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
+    let current = match &dialog.page {
+        Page::Review { .. } => return end(ENTER),
+        Page::Only => 0,
+        Page::Question { current, .. } => *current,
+    };
+    if answer.accept == Some(false) && answer.option.is_none() && answer.answers.is_empty() {
+        return match dialog.choice_with(Role::Decline) {
+            Some(_) if words(answer.text.as_ref()).is_none() => choice(answer, dialog),
+            Some(_) | None => end(ESCAPE),
+        };
+    }
+    let wanted = match answer.answers.get(current) {
+        Some(wanted) => wanted.clone(),
+        None if !answer.answers.is_empty() => return refuse("this question has no answer"),
+        None => QuestionAnswer { options: answer.option.into_iter().collect(), text: answer.text.clone() },
+    };
+    if dialog.choices.iter().any(|choice| choice.checked.is_some()) {
+        let known = prompt.questions.get(current).map_or(0, |question| question.options.len());
+        return several(&wanted, dialog, known);
+    }
+    match (words(wanted.text.as_ref()), &wanted.options[..]) {
+        (Some(text), []) => own_words(text, dialog),
+        (Some(_), _) => refuse("this question takes an option or a text, not both"),
+        // A digit would be typed.
+        (None, [_]) if typing(dialog) && dialog.choices.len() > 1 => press(UP),
+        (None, [option]) => {
+            match dialog.choices.iter().find(|choice| choice.digit.map(usize::from) == Some(*option)) {
+                Some(choice) if choice.role == Role::OwnWords => refuse("this option needs a text"),
+                Some(_) | None => by_digit(*option),
+            }
+        }
+        (None, []) if answer.accept == Some(true) => choice(&Answer { text: None, ..answer.clone() }, dialog),
+        (None, []) => refuse("this question has no answer"),
+        (None, [_, _, ..]) => refuse("this question takes one option"),
+    }
+}
+
+/// Boxes to be checked: those in sight, then further down, to the words, to `Done`. Beyond the question's own options
+/// are those that Gemini adds.
+fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
+    let highlighted = dialog.highlighted.and_then(|at| dialog.choices.get(at));
+    let typing = typing(dialog);
+    let wrong = |choice: &&Choice| {
+        let digit = choice.digit.map_or(0, usize::from);
+        choice.role == Role::Plain
+            && digit <= options
+            && choice.checked.is_some_and(|checked| checked != wanted.options.contains(&digit))
+    };
+    if let Some(choice) = dialog.choices.iter().find(wrong) {
+        // A digit would be typed.
+        return if typing { press(UP) } else { point(take(choice)) };
+    }
+    let words = words(wanted.text.as_ref());
+    match (highlighted, words) {
+        (Some(Choice { role: Role::OwnWords, typed: Some(typed), .. }), Some(text))
+            if !composer::shows(typed, text) =>
+        {
+            if typed.is_empty() {
+                paste(text)
+            } else {
+                press(CLEAR_ROW)
+            }
+        }
+        (Some(Choice { role: Role::Submit, .. }), _) => end(ENTER),
+        (_, _) => press(DOWN),
+    }
+}
+
+/// The field for own words opens by itself when a text is pasted.
+fn own_words(text: &str, dialog: &Dialog) -> Move {
+    match field(dialog) {
+        Some(typed) if composer::shows(typed, text) => end(ENTER),
+        Some("") | None => paste(text),
+        Some(_) => press(CLEAR_ROW),
+    }
+}
+
+/// What is typed in the field that has the cursor.
+fn field(dialog: &Dialog) -> Option<&str> {
+    dialog.choices.get(dialog.highlighted?)?.typed.as_deref()
+}
+
+fn typing(dialog: &Dialog) -> bool {
+    field(dialog).is_some()
+}
+
+/// A digit alone would choose an option, so it gets a blank that nobody is told of.
+fn paste(text: &str) -> Move {
+    let blank = if text.len() == 1 { " " } else { "" };
+    Move::Press(Bytes::from(format!("\x1b[200~{blank}{text}\x1b[201~")))
+}

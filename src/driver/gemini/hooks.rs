@@ -1,0 +1,134 @@
+//! What Gemini's hooks mean. How a hook's payload gets here, and whether its sender may be believed, is not known here.
+//!
+//! | event | claim |
+//! |---|---|
+//! | `SessionStart` | no turn is running; after a resume the log it names is a stub |
+//! | `BeforeAgent` | a turn began, with its text; also for a reason that Gemini was told to go on for |
+//! | `BeforeTool`, `AfterTool` | a turn runs. `BeforeTool` comes before the dialog, and whether there will be one or not |
+//! | `Notification` `ToolPermission` | a dialog opens: permission, question or plan |
+//! | `AfterAgent` | the turn is over; a turn without a text may have failed or been stopped, and the others tell which |
+//! | any other | nothing |
+//!
+//! After a denial, and after an interrupt of a tool, no hook comes at all; title and log tell. `SessionEnd` comes three
+//! times, `PreCompress` before each call of the model and `AfterModel` with each piece of text: none of them is
+//! installed.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::ask::{self, Tool};
+use crate::driver::agent::Tier;
+use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::stamp;
+
+/// What Gemini says in place of a text that does not exist.
+const NO_TEXT: &str = "[no response text]";
+/// How many tools may be about to run.
+const TOOLS: usize = 64;
+
+/// What must be remembered from one call to the next: a dialog is told of in two parts.
+#[derive(Debug, Default)]
+pub(super) struct Hooks {
+    tools: VecDeque<Tool>,
+    /// The file of the plan that was written last, and its text.
+    plan: Option<(String, String)>,
+}
+
+impl Hooks {
+    pub(super) fn read(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
+        let mut findings: Vec<_> = circumstances(event, payload).map(Finding::Fact).collect();
+        match event {
+            "BeforeTool" => findings.extend(self.tool_begins(payload).map(Finding::Fact)),
+            "AfterTool" => self.tool_ended(payload),
+            "AfterAgent" => findings.extend(said(payload).map(Finding::Fact)),
+            _ => {}
+        }
+        if let Some((cause, claim, seen)) = self.claim(event, payload) {
+            let evidence = Evidence {
+                tier: Tier::Hooks,
+                claim,
+                cause,
+                seen: ask::one_line(seen),
+                at_epoch_ms: payload["timestamp"].as_str().and_then(stamp::epoch_ms),
+            };
+            findings.push(Finding::Evidence(evidence));
+        }
+        findings
+    }
+
+    fn claim<'a>(&mut self, event: &str, payload: &'a Value) -> Option<(&'static str, Claim, &'a str)> {
+        let seen = |key: &str| payload[key].as_str().unwrap_or_default();
+        let told = match event {
+            "SessionStart" => ("hook:SessionStart", Claim::NotWorking, seen("source")),
+            "BeforeAgent" => {
+                self.tools.clear();
+                let text = payload["prompt"].as_str().map(str::to_owned);
+                ("hook:BeforeAgent", Claim::TurnStarted { text }, seen("prompt"))
+            }
+            "BeforeTool" => ("hook:BeforeTool", Claim::Working, seen("tool_name")),
+            "AfterTool" => ("hook:AfterTool", Claim::Working, seen("tool_name")),
+            "Notification" if seen("notification_type") == "ToolPermission" => {
+                let asked = self.asked(&payload["details"])?;
+                ("hook:Notification", Claim::Asked(Box::new(asked)), seen("message"))
+            }
+            "AfterAgent" => match said(payload) {
+                Some(_) => ("hook:AfterAgent", Claim::TurnEnded, seen("prompt_response")),
+                None => ("hook:AfterAgent", Claim::Quiet, NO_TEXT),
+            },
+            _ => return None,
+        };
+        Some(told)
+    }
+
+    fn tool_begins(&mut self, payload: &Value) -> Option<Fact> {
+        let (name, input) = (payload["tool_name"].as_str()?.to_owned(), payload["tool_input"].clone());
+        if self.tools.len() == TOOLS {
+            self.tools.pop_front();
+        }
+        let tool = Tool { name, input, asked: false };
+        let ask = ask::of_tool(&tool);
+        self.tools.push_back(tool);
+        Some(Fact::ToolUse(Box::new(ask)))
+    }
+
+    fn tool_ended(&mut self, payload: &Value) {
+        let same = |tool: &Tool| payload["tool_name"] == *tool.name && payload["tool_input"] == tool.input;
+        if let Some(at) = self.tools.iter().position(same) {
+            self.tools.remove(at);
+        }
+        let written = payload.pointer("/tool_response/returnDisplay").unwrap_or(&Value::Null);
+        if let (Some(path), Some(text)) = (written["filePath"].as_str(), written["newContent"].as_str())
+            && path.contains("/plans/")
+        {
+            self.plan = Some((path.to_owned(), text.to_owned()));
+        }
+    }
+
+    fn asked(&mut self, details: &Value) -> Option<crate::driver::prompt::Ask> {
+        details["type"].as_str()?;
+        let tool = self.tools.iter_mut().find(|tool| !tool.asked && ask::belongs(details, tool));
+        if let Some(tool) = tool {
+            tool.asked = true;
+            let named = ["plan_filename", "plan_path"].iter().find_map(|key| tool.input.get(key)?.as_str());
+            let plan = self.plan.as_ref().filter(|(path, _)| named.is_some_and(|name| path.ends_with(name)));
+            return Some(ask::of(details, Some(&*tool), plan.map(|(_, text)| text.clone())));
+        }
+        Some(ask::of(details, None, None))
+    }
+}
+
+/// What Gemini said at the end of a turn, if it said anything.
+fn said(payload: &Value) -> Option<Fact> {
+    let text = payload["prompt_response"].as_str()?;
+    (!text.trim().is_empty() && text != NO_TEXT).then(|| Fact::Message(text.trim().to_owned()))
+}
+
+/// What every payload says beside its event.
+fn circumstances(event: &str, payload: &Value) -> impl Iterator<Item = Fact> {
+    let text = |key: &str| payload[key].as_str().map(str::to_owned).filter(|text| !text.is_empty());
+    let stub = event == "SessionStart" && payload["source"] == "resume";
+    let conversation = text("session_id")
+        .map(|id| Fact::Conversation { id, transcript: text("transcript_path").filter(|_| !stub) });
+    [conversation, text("cwd").map(Fact::Cwd)].into_iter().flatten().filter(move |_| event != "SessionEnd")
+}

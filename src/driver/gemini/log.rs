@@ -1,0 +1,82 @@
+//! What the lines of Gemini's chat log mean. Where the log is, and which of its lines are new, is not known here.
+//!
+//! | line | claim |
+//! |---|---|
+//! | `user` with a text | a turn began, with its text |
+//! | `user` with a tool's result | nothing |
+//! | `error` that ends a turn | the turn ended in an error |
+//! | `info`, `Request cancelled.` | the turn is over |
+//! | any other | nothing: a line of the model's comes after each of its calls, the last or not |
+//!
+//! After a cancelled turn the whole conversation is written once more, from its context on to a `$set` of all messages,
+//! with new times: that is no news.
+
+use serde_json::Value;
+
+use super::{ask, trouble};
+use crate::driver::agent::Tier;
+use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::stamp;
+
+/// What the first message of a conversation begins with, which nobody typed.
+const CONTEXT: &str = "<session_context>";
+const CANCELLED: &str = "Request cancelled.";
+
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    /// The lines are those of before.
+    repeating: bool,
+}
+
+impl Log {
+    /// A turn began, by another source: whatever is written from now on is new.
+    pub(super) fn turn_began(&mut self) {
+        self.repeating = false;
+    }
+
+    pub(super) fn read(&mut self, line: &Value) -> Vec<Finding> {
+        let kind = line["type"].as_str();
+        let text = text(&line["content"]);
+        if line.pointer("/$set/messages").is_some_and(Value::is_array) {
+            self.repeating = false;
+        } else if kind == Some("user") && text.as_ref().is_some_and(|text| text.starts_with(CONTEXT)) {
+            self.repeating = true;
+        }
+        if self.repeating {
+            return Vec::new();
+        }
+        let text = text.unwrap_or_default();
+        let told = match kind {
+            Some("user") if !text.is_empty() => {
+                Some(("log:user", Claim::TurnStarted { text: Some(text.clone()) }))
+            }
+            Some("error") if trouble::ends_a_turn(&text) => {
+                Some(("log:error", Claim::Failed(trouble::from_text(&text))))
+            }
+            Some("info") if text == CANCELLED => Some(("log:cancelled", Claim::TurnEnded)),
+            Some("gemini") if !text.is_empty() => {
+                return vec![Finding::Fact(Fact::Message(text))];
+            }
+            _ => None,
+        };
+        let at_epoch_ms = line["timestamp"].as_str().and_then(stamp::epoch_ms);
+        told.into_iter()
+            .map(|(cause, claim)| {
+                let seen = ask::one_line(&text);
+                Finding::Evidence(Evidence { tier: Tier::SessionLog, claim, cause, seen, at_epoch_ms })
+            })
+            .collect()
+    }
+}
+
+/// The text of a message, whose content is a text or a list of parts; what a tool answered is none.
+fn text(content: &Value) -> Option<String> {
+    let text = match content.as_str() {
+        Some(text) => text.to_owned(),
+        None => {
+            let parts = content.as_array()?.iter().filter_map(|part| part["text"].as_str());
+            parts.collect::<Vec<_>>().join("\n")
+        }
+    };
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,75 @@
+//! What Gemini prints with `--output-format stream-json`. That it prints to a terminal, and how lines are found there,
+//! is not known here.
+
+use serde_json::Value;
+
+use super::ask::{self, Tool};
+use super::trouble;
+use crate::driver::agent::Tier;
+use crate::driver::evidence::{Claim, Fact, Finding};
+
+/// How much of an answer is put together from its pieces.
+const LONGEST: usize = 1 << 20;
+
+#[derive(Debug, Default)]
+pub(super) struct Stdout {
+    /// The answer so far; it comes in pieces.
+    said: String,
+}
+
+impl Stdout {
+    pub(super) fn read(&mut self, line: &Value) -> Vec<Finding> {
+        let text = |key: &str| line[key].as_str().unwrap_or_default();
+        match (text("type"), text("role")) {
+            ("init", _) => {
+                let id = line["session_id"].as_str().map(str::to_owned);
+                let conversation = id.map(|id| Finding::Fact(Fact::Conversation { id, transcript: None }));
+                conversation.into_iter().chain([told("stdout:init", Claim::Working, "")]).collect()
+            }
+            ("message", "user") => {
+                let began = Claim::TurnStarted { text: line["content"].as_str().map(str::to_owned) };
+                vec![told("stdout:user", began, text("content"))]
+            }
+            ("message", _) => {
+                if line["delta"] != true {
+                    self.said.clear();
+                }
+                if self.said.len() + text("content").len() <= LONGEST {
+                    self.said.push_str(text("content"));
+                }
+                vec![told("stdout:message", Claim::Working, text("content"))]
+            }
+            ("tool_use", _) => {
+                // What was said before a tool is an answer of its own.
+                let mut findings: Vec<_> = self.message().into_iter().collect();
+                if let Some(name) = line["tool_name"].as_str().map(str::to_owned) {
+                    let tool = Tool { name, input: line["parameters"].clone(), asked: false };
+                    findings.push(Finding::Fact(Fact::ToolUse(Box::new(ask::of_tool(&tool)))));
+                }
+                findings.push(told("stdout:tool_use", Claim::Working, text("tool_name")));
+                findings
+            }
+            ("tool_result", _) => vec![told("stdout:tool_result", Claim::Working, text("status"))],
+            ("result", _) => {
+                let mut findings: Vec<_> = self.message().into_iter().collect();
+                let error = line.pointer("/error/message").and_then(Value::as_str).unwrap_or_default();
+                let claim = match text("status") {
+                    "success" => Claim::TurnEnded,
+                    _ => Claim::Failed(trouble::from_text(error)),
+                };
+                findings.push(told("stdout:result", claim, error));
+                findings
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn message(&mut self) -> Option<Finding> {
+        let said = std::mem::take(&mut self.said);
+        (!said.trim().is_empty()).then_some(Finding::Fact(Fact::Message(said)))
+    }
+}
+
+fn told(cause: &'static str, claim: Claim, seen: &str) -> Finding {
+    Finding::new(Tier::Stdout, cause, claim, ask::one_line(seen))
+}

@@ -1,0 +1,15 @@
+//! What the driver sees on real screens of Gemini CLI, and what it must not see on those of others.
+
+use super::Gemini;
+use crate::driver::fixture::tests::{claims_nothing_of, sees_what_is_expected};
+
+#[test]
+fn every_screen_is_seen_for_what_it_is() {
+    sees_what_is_expected("gemini", &Gemini::default());
+}
+
+#[test]
+fn screens_of_other_agents_are_not_claimed() {
+    claims_nothing_of("claude", &Gemini::default());
+    claims_nothing_of("codex", &Gemini::default());
+}

@@ -1,0 +1,127 @@
+//! What Gemini calls its errors, and which of ours each of them is. It knows neither where an error was told nor what
+//! becomes of the turn.
+
+use serde_json::Value;
+
+use crate::driver::agent::{ErrorCategory, Trouble};
+
+/// How the text begins with which a turn ends badly, wherever it stands.
+const ENDINGS: [&str; 2] = ["[API Error", "The model returned an empty response"];
+
+/// Words of its messages, in lower case; the first that occurs decides.
+const WORDS: [(&str, ErrorCategory); 30] = [
+    ("econnrefused", ErrorCategory::NoInternet),
+    ("econnreset", ErrorCategory::NoInternet),
+    ("enotfound", ErrorCategory::NoInternet),
+    ("eai_again", ErrorCategory::NoInternet),
+    ("etimedout", ErrorCategory::NoInternet),
+    ("enetunreach", ErrorCategory::NoInternet),
+    ("ehostunreach", ErrorCategory::NoInternet),
+    ("fetch failed", ErrorCategory::NoInternet),
+    ("network error", ErrorCategory::NoInternet),
+    ("socket hang up", ErrorCategory::NoInternet),
+    ("api error: terminated", ErrorCategory::NoInternet),
+    ("credit", ErrorCategory::OutOfCredits),
+    ("billing", ErrorCategory::OutOfCredits),
+    ("unauthenticated", ErrorCategory::Unauthorized),
+    ("permission_denied", ErrorCategory::Unauthorized),
+    ("api_key_invalid", ErrorCategory::Unauthorized),
+    ("api key not valid", ErrorCategory::Unauthorized),
+    ("authentication", ErrorCategory::Unauthorized),
+    ("credentials", ErrorCategory::Unauthorized),
+    ("status: 401", ErrorCategory::Unauthorized),
+    ("resource_exhausted", ErrorCategory::RateLimited),
+    ("exhausted", ErrorCategory::RateLimited),
+    ("quota", ErrorCategory::RateLimited),
+    ("rate limit", ErrorCategory::RateLimited),
+    ("too many requests", ErrorCategory::RateLimited),
+    ("usage limit", ErrorCategory::RateLimited),
+    ("high demand", ErrorCategory::ServerError),
+    ("overloaded", ErrorCategory::ServerError),
+    ("unavailable", ErrorCategory::ServerError),
+    ("internal", ErrorCategory::ServerError),
+];
+
+/// Whether a text that Gemini marks as an error is the end of a turn. Its own commands have errors, too.
+pub(super) fn ends_a_turn(text: &str) -> bool {
+    ENDINGS.iter().any(|beginning| text.trim_start().starts_with(beginning))
+}
+
+/// An error of which only the words are known. They may contain the API's whole answer.
+pub(super) fn from_text(text: &str) -> Trouble {
+    let category = status(text).and_then(by_status).or_else(|| by_words(text));
+    let detail = match text.trim() {
+        "" => "the agent gave no reason",
+        text => text,
+    };
+    Trouble { category: category.unwrap_or(ErrorCategory::Other), detail: detail.to_owned() }
+}
+
+/// The status in the API's answer, if the text has it.
+fn status(text: &str) -> Option<u64> {
+    let (begin, end) = (text.find('{')?, text.rfind('}')?);
+    let answer: Value = serde_json::from_str(text.get(begin..=end)?).ok()?;
+    answer.pointer("/error/code")?.as_u64()
+}
+
+fn by_status(status: u64) -> Option<ErrorCategory> {
+    match status {
+        401 | 403 => Some(ErrorCategory::Unauthorized),
+        402 => Some(ErrorCategory::OutOfCredits),
+        429 => Some(ErrorCategory::RateLimited),
+        500..=599 => Some(ErrorCategory::ServerError),
+        _ => None,
+    }
+}
+
+fn by_words(text: &str) -> Option<ErrorCategory> {
+    let text = text.to_lowercase();
+    WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, category)| *category)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gemini_says_is_recognised() {
+        let cases = [
+            (
+                r#"[API Error: {"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED"}}]"#,
+                ErrorCategory::Unauthorized,
+            ),
+            (
+                r#"[API Error: {"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]"#,
+                ErrorCategory::Unauthorized,
+            ),
+            ("[API Error: You have exhausted your daily quota on this model.]", ErrorCategory::RateLimited),
+            ("[API Error: Resource has been exhausted (e.g. check quota).]", ErrorCategory::RateLimited),
+            (
+                r#"[API Error: {"error":{"code":503,"message":"quota of patience"}}]"#,
+                ErrorCategory::ServerError,
+            ),
+            ("[API Error: terminated]", ErrorCategory::NoInternet),
+            ("[API Error: exception TypeError: fetch failed sending request]", ErrorCategory::NoInternet),
+            ("[API Error: models/x is not found]", ErrorCategory::Other),
+            ("", ErrorCategory::Other),
+        ];
+        for (text, category) in cases {
+            assert_eq!(from_text(text).category, category, "{text}");
+            assert!(!from_text(text).detail.is_empty());
+        }
+    }
+
+    #[test]
+    fn not_every_error_ends_a_turn() {
+        assert!(ends_a_turn("[API Error: terminated]"));
+        assert!(ends_a_turn("The model returned an empty response with no text or thoughts."));
+        assert!(!ends_a_turn("Unknown command: /nonsense"));
+    }
+
+    #[test]
+    fn braces_in_any_order_are_only_text() {
+        for text in ["}{", "{", "}", "[API Error: {]", "{}", "é}é{é"] {
+            from_text(text);
+        }
+    }
+}
