@@ -53,7 +53,7 @@ async fn at_a_dialog() {
 #[tokio::test]
 async fn at_rest_there_is_nothing_to_stop() {
     let Some(mut world) = idle(Setup::gemini()).await else { return };
-    let done = world.interrupt().await.map(|done| done.delivered).unwrap_or(false);
+    let done = world.interrupt().await.is_ok_and(|done| done.delivered);
     assert!(!done);
     still_answers(&mut world, "still there").await;
 }
