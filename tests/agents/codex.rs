@@ -58,7 +58,7 @@ async fn codex_asks_before_it_leaves_its_sandbox() {
 #[tokio::test]
 async fn codex_asks_the_users_question_in_plan_mode() {
     let Some(mut world) = idle_codex(Setup::codex()).await else { return };
-    world.press_until_seen("\x1b[Z", "Plan mode").await;
+    world.plan_mode().await;
     world.paste("#ask Which color? / Red / Blue").await;
     world.see("enter to submit answer").await;
     world.answer("2", "enter to submit answer").await;
@@ -70,7 +70,7 @@ async fn codex_asks_the_users_question_in_plan_mode() {
 #[tokio::test]
 async fn codex_shows_its_plan() {
     let Some(mut world) = idle_codex(Setup::codex()).await else { return };
-    world.press_until_seen("\x1b[Z", "Plan mode").await;
+    world.plan_mode().await;
     world.paste("#plan # The plan\n\n1. Think of a word").await;
     world.see("Implement this plan?").await;
     world.answer("1", "Implement this plan?").await;

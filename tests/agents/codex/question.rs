@@ -7,7 +7,7 @@ use crate::world::{Setup, World};
 async fn planning() -> Option<World> {
     let mut world = Setup::codex().start().await?;
     world.wait_state("idle").await;
-    world.press_until_seen("\x1b[Z", "Plan mode").await;
+    world.plan_mode().await;
     Some(world)
 }
 

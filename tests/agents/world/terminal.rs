@@ -83,10 +83,11 @@ impl World {
         .await;
     }
 
-    /// Presses keys until a row has this text in it.
-    pub async fn press_until_seen(&mut self, keys: &str, text: &str) {
-        let seen = |rows: &[String]| rows.iter().any(|row| row.contains(text));
-        self.press_until(keys, Duration::from_secs(2), text, seen).await;
+    /// Switches codex to its plan mode. The key is pressed once: it goes round.
+    pub async fn plan_mode(&mut self) {
+        self.wait_state("idle").await;
+        self.press("\x1b[Z").await;
+        self.see("Plan mode (shift+tab").await;
     }
 
     /// Presses the digit of an option until the dialog has gone from the screen. A digit too many
