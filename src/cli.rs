@@ -125,6 +125,10 @@ pub struct Serve {
     /// auto answers the agent's set-up dialogs, manual leaves them to you, pristine installs no hooks either
     #[arg(long, env = "COOP_GROOM", default_value = "auto")]
     pub groom: Groom,
+    /// Listens to no hooks, titles or status files: for tests of what is left, and only in builds for them
+    #[cfg_attr(debug_assertions, arg(long, hide = true))]
+    #[cfg_attr(not(debug_assertions), arg(skip))]
+    pub only_log_and_screen: bool,
     /// How long an inferred idle must hold
     #[arg(long, env = "COOP_IDLE_GRACE", default_value_t = 60, value_name = "SECS")]
     pub idle_grace: u64,

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::{self, Serve, variables};
 use crate::driver;
+use crate::driver::agent::Tier;
 use crate::driver::launch::Groom;
 use crate::pty::attach::{Address, BadAddress};
 use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
@@ -150,6 +151,11 @@ impl Config {
             groom,
             grace: Duration::from_secs(serve.idle_grace),
             retry_after: nudge_timeout(environment)?,
+            deaf: if serve.only_log_and_screen {
+                &[Tier::Hooks, Tier::Terminal, Tier::Registry]
+            } else {
+                &[]
+            },
         };
         let tokens = tokens(&serve)?;
         let tls = tls(&serve)?;

@@ -18,10 +18,16 @@ pub struct Coop {
 
 impl Coop {
     pub fn start(command: &[&str]) -> Self {
+        Self::start_with(&[], command)
+    }
+
+    pub fn start_with(flags: &[&str], command: &[&str]) -> Self {
         use std::io::{BufRead as _, BufReader};
         let home = tempfile::tempdir().expect("a directory");
         let mut process = Command::new(env!("CARGO_BIN_EXE_coop"))
-            .args(["--port", "0", "--"])
+            .args(["--port", "0"])
+            .args(flags)
+            .arg("--")
             .args(command)
             .env("HOME", home.path())
             .stdin(Stdio::null())

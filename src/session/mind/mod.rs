@@ -23,7 +23,7 @@ use super::lease::Lease;
 use super::snapshot::Facts;
 use super::typist::Typist;
 use crate::driver::Driver;
-use crate::driver::agent::AgentState;
+use crate::driver::agent::{AgentState, Tier};
 use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
 use crate::driver::launch::Groom;
 use crate::driver::prompt::PromptId;
@@ -52,6 +52,8 @@ pub struct Profile {
     pub grace: Duration,
     /// After how long without a witness Enter is pressed again.
     pub retry_after: Duration,
+    /// Sources that are not listened to, for tests of the others.
+    pub deaf: &'static [Tier],
 }
 
 /// The parts of the session that the mind may touch.
@@ -206,6 +208,7 @@ impl Mind {
         let mut announced = None;
         for finding in findings {
             match finding {
+                Finding::Evidence(evidence) if self.profile.deaf.contains(&evidence.tier) => {}
                 Finding::Evidence(evidence) => {
                     if let Claim::TurnStarted { text } = &evidence.claim {
                         self.desk.heard_turn(text.as_deref());

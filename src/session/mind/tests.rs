@@ -161,7 +161,8 @@ struct Stage {
 
 impl Stage {
     fn with(groom: Groom) -> Self {
-        let profile = Profile { groom, grace: Duration::from_secs(60), retry_after: Duration::from_secs(4) };
+        let profile =
+            Profile { groom, grace: Duration::from_secs(60), retry_after: Duration::from_secs(4), deaf: &[] };
         let settings = Settings {
             epoch_ms: 17,
             backend: Backend::Native,

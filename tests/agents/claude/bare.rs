@@ -63,3 +63,33 @@ async fn what_claude_prints_tells_as_well() {
     });
     assert_eq!(failed.expect("an error").error_category.as_deref(), Some("unauthorized"));
 }
+
+/// Neither hooks nor title nor status file: the log and the screen are all there is.
+#[tokio::test]
+async fn log_and_screen_alone_are_enough() {
+    let setup = Setup::claude().coop(&["--groom", "pristine", "--only-log-and-screen"]);
+    let Some(mut world) = idle(setup).await else { return };
+    for round in 0..3 {
+        let nudged = world.nudge(&format!("round {round}")).await.expect("taken");
+        world.hear(&format!("echo: round {round}")).await;
+        world.wait_state_after(nudged.seq, "idle").await;
+    }
+    world
+        .nudge("#tool Bash {\"command\":\"touch made\",\"description\":\"d\"} #say made")
+        .await
+        .expect("taken");
+    let prompt = world.wait_prompt().await;
+    assert_eq!(prompt.tool.as_deref(), Some("Bash"));
+    assert_eq!(world.accept().await.outcome, "answered");
+    world.hear("made").await;
+    world.wait_state("idle").await;
+    world.nudge("#stream 3x0 #hold gate #say never").await.expect("taken");
+    world.api.wait_held("gate").await;
+    world.wait_state("working").await;
+    assert!(world.interrupt().await.expect("an interrupt").delivered);
+    world.wait_state("idle").await;
+    world.nudge("#status 500 #status 500 #status 500").await.expect("taken");
+    assert_eq!(world.wait_state("error").await.error_category.as_deref(), Some("server_error"));
+    let tiers: Vec<String> = world.explain().await.votes.into_iter().map(|vote| vote.tier).collect();
+    assert!(tiers.iter().all(|tier| tier == "session_log" || tier == "screen"), "{tiers:?}");
+}
