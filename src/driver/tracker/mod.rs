@@ -430,7 +430,8 @@ impl Tracker {
                 } else {
                     match &self.verdict.situation {
                         // The dialog has gone, and what comes after it is not drawn yet.
-                        Situation::Prompt(_) => Situation::Working { retrying: None },
+                        Situation::Prompt(_) if self.settled => Situation::Working { retrying: None },
+                        Situation::Prompt(_) => Situation::Starting,
                         Situation::Starting
                         | Situation::Working { .. }
                         | Situation::Idle

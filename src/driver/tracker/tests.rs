@@ -236,6 +236,16 @@ fn a_dialog_that_nobody_announced_is_a_prompt_after_a_moment() {
 }
 
 #[test]
+fn after_a_dialog_of_its_start_the_agent_is_still_starting() {
+    let mut bench = Bench::new();
+    let trust = dialog(PromptKind::Permission, Some("trust"), "Quick safety check");
+    bench.pass(400, &trust).hear(Tier::Hooks, Claim::NotWorking).pass(200, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Starting);
+    bench.look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+}
+
+#[test]
 fn a_late_announcement_adds_to_the_prompt_that_stands() {
     let mut bench = Bench::working();
     bench.pass(400, &permission("ls"));
