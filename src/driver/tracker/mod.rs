@@ -431,6 +431,9 @@ impl Tracker {
                     match &self.verdict.situation {
                         // The dialog has gone, and what comes after it is not drawn yet.
                         Situation::Prompt(_) if self.settled => Situation::Working { retrying: None },
+                        Situation::Prompt(_) | Situation::Starting if sight.busy => {
+                            Situation::Working { retrying: None }
+                        }
                         Situation::Prompt(_) => Situation::Starting,
                         Situation::Starting
                         | Situation::Working { .. }
