@@ -279,7 +279,8 @@ fn hearing(config: &mut Config, state_dir: &Path) -> Result<Option<Hearing>, Sta
         settings: config.agent_config.settings.take(),
         mcp: config.agent_config.mcp.take(),
     };
-    Ok(Some(Hearing { wardrobe, nonce: config.hook_nonce.clone() }))
+    let (nonce, conversation) = (config.hook_nonce.clone(), config.resume.take());
+    Ok(Some(Hearing { wardrobe, nonce, conversation }))
 }
 
 fn about(config: &Config) -> About {

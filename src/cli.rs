@@ -116,7 +116,7 @@ pub struct Serve {
     /// JSON with `settings` and `mcp` servers for the agent
     #[arg(long, env = "COOP_AGENT_CONFIG", value_name = "FILE")]
     pub agent_config: Option<PathBuf>,
-    /// Go on with an earlier conversation; only drivers can
+    /// Go on with an earlier conversation of the agent's: its id, or the file of its log
     #[arg(long, env = "COOP_RESUME", value_name = "HINT")]
     pub resume: Option<String>,
     /// Serve what runs in a session of tmux or GNU screen instead of a command; it outlives coop

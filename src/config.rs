@@ -19,7 +19,7 @@ use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
 use crate::session::clock::Now;
 use crate::session::mind::Profile;
 use crate::session::recipe::Recipe;
-use crate::session::{Attendance, Backend, Settings};
+use crate::session::{Attendance, Backend, Conversation, Settings};
 use crate::source::HOOK_PIPE;
 use crate::term::{InvalidSize, Size};
 
@@ -34,6 +34,8 @@ const NONCE: &str = "COOP_HOOK_NONCE";
 /// After how many milliseconds without a witness Enter is pressed again.
 const NUDGE_TIMEOUT: &str = "COOP_NUDGE_TIMEOUT_MS";
 const NUDGE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(4);
+/// How long the id of a conversation is.
+const ID: usize = 36;
 /// The most raw output that may be kept: whoever wants more should read it as it comes.
 const RING_LIMIT: usize = 1 << 30;
 const SCROLLBACK_LIMIT: usize = 1_000_000;
@@ -67,6 +69,8 @@ pub struct Config {
     pub attach: Option<Attach>,
     pub groom: Groom,
     pub agent_config: AgentConfig,
+    /// What the agent should go on with.
+    pub resume: Option<Conversation>,
     pub name: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub settings: Settings,
@@ -122,6 +126,10 @@ pub enum ConfigError {
     TooMuch { flag: &'static str, value: usize, most: usize },
     #[error("--agent-config {}: {reason}", .path.display())]
     AgentConfig { path: PathBuf, reason: String },
+    #[error("--resume {0:?}: name the conversation by its id, or by the file of its log")]
+    Resume(String),
+    #[error("--resume: no driver knows this program; name one with --agent if it is an agent")]
+    NothingToResume,
     #[error("{NUDGE_TIMEOUT} is {0:?}; it takes milliseconds, from 100 to 60000")]
     NudgeTimeout(String),
     #[error("--attach {0:?}: {1}")]
@@ -193,6 +201,10 @@ impl Config {
             idle_timeout: Some(Duration::from_secs(serve.idle_timeout)).filter(|timeout| !timeout.is_zero()),
             attendance: driver::maker(agent).map(|driver| Attendance { driver: Arc::new(driver), profile }),
         };
+        let resume = serve.resume.as_deref().map(conversation).transpose()?;
+        if resume.is_some() && settings.attendance.is_none() {
+            return Err(ConfigError::NothingToResume);
+        }
         Ok(Self {
             tcp: serve.port.map(|port| (host, port)),
             grpc: serve.grpc_port.map(|port| (host, port)),
@@ -209,6 +221,7 @@ impl Config {
             attach,
             groom,
             agent_config,
+            resume,
             name: serve.name,
             labels: labels(serve.label)?,
             settings,
@@ -360,6 +373,20 @@ fn agent_config(path: &Path) -> Result<AgentConfig, ConfigError> {
     Ok(AgentConfig { settings: object("settings")?, mcp: object("mcp")? })
 }
 
+/// The conversation that a hint names: by its id, or by its log, whose name has the id in it.
+fn conversation(hint: &str) -> Result<Conversation, ConfigError> {
+    let path = Path::new(hint);
+    let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+    let is_id = |text: &&str| uuid::Uuid::try_parse(text).is_ok();
+    let starts = name.char_indices().map(|(at, _)| at);
+    let id = starts.filter_map(|at| name.get(at..at.checked_add(ID)?)).rfind(is_id);
+    let log = path.is_file().then(|| path.to_owned());
+    match id {
+        Some(id) if log.is_some() || id.len() == hint.len() => Ok(Conversation { id: id.to_owned(), log }),
+        Some(_) | None => Err(ConfigError::Resume(hint.to_owned())),
+    }
+}
+
 fn nudge_timeout(environment: &Environment) -> Result<Duration, ConfigError> {
     let Some(text) = environment.get(OsStr::new(NUDGE_TIMEOUT)) else { return Ok(NUDGE_TIMEOUT_DEFAULT) };
     let text = text.to_string_lossy();
@@ -480,6 +507,24 @@ mod tests {
         let mut config = config("--socket /run/a.sock bash").unwrap();
         config.tell_child(Path::new("/state/coop.sock"), None);
         assert_eq!(config.settings.recipe.env[OsStr::new("COOP_URL")], "unix:///state/coop.sock");
+    }
+
+    #[test]
+    fn a_conversation_is_named_by_its_id_or_its_log() {
+        let id = "3eb55c84-6e34-4744-af17-3e759a9a6542";
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join(format!("rollout-2026-11-17T03-00-00-{id}.jsonl"));
+        std::fs::write(&log, "").unwrap();
+        let agent = driver::names().next().unwrap();
+        let resume =
+            |hint: &str| config(&format!("--agent {agent} --resume {hint} x")).map(|config| config.resume);
+        assert_eq!(resume(id).unwrap(), Some(Conversation { id: id.to_owned(), log: None }));
+        let found = resume(log.to_str().unwrap()).unwrap();
+        assert_eq!(found, Some(Conversation { id: id.to_owned(), log: Some(log) }));
+        for hint in ["latest", "nobody", &format!("/nowhere/{id}.jsonl"), &format!("x{id}")] {
+            assert_eq!(resume(hint).unwrap_err(), ConfigError::Resume(hint.to_owned()));
+        }
+        assert_eq!(config(&format!("--resume {id} bash")).unwrap_err(), ConfigError::NothingToResume);
     }
 
     #[test]

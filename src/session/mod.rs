@@ -28,6 +28,6 @@ mod typist;
 #[cfg(test)]
 mod tests;
 
-pub use actor::{Attendance, DEFAULT_GRACE, Settings};
+pub use actor::{Attendance, Conversation, DEFAULT_GRACE, Settings};
 pub use backend::Backend;
 pub use handle::Session;

@@ -73,15 +73,16 @@ pub fn start(
 ) -> Result<(Session, Shell), LaunchError> {
     let now = Now::read();
     let driver = settings.attendance.as_ref().map(|attendance| (attendance.driver)());
+    let conversation = hearing.as_ref().and_then(|hearing| hearing.conversation.clone());
     let mut attendant = match (driver, hearing) {
         (Some(driver), Some(hearing)) => Some(Attendant::new(driver, hearing)?),
         (Some(_) | None, _) => None,
     };
     let mut actor = Actor::new(now, settings);
-    let conversation = None;
     let side = match occupant {
         Occupant::Child(reaper) => {
-            let (own, started) = launch(actor.first_launch(), conversation, attendant.as_mut(), reaper)?;
+            let (own, started) =
+                launch(actor.first_launch(), conversation.as_ref(), attendant.as_mut(), reaper)?;
             actor.handle(now, started);
             Side::Own(own)
         }
@@ -104,11 +105,13 @@ pub struct Hearing {
     pub wardrobe: Wardrobe,
     /// What the session's own hooks prove themselves with.
     pub nonce: String,
+    /// What the first child should go on with.
+    pub conversation: Option<Conversation>,
 }
 
 impl Attendant {
     fn new(driver: Box<dyn Driver>, hearing: Hearing) -> Result<Self, LaunchError> {
-        let Hearing { wardrobe, nonce } = hearing;
+        let Hearing { wardrobe, nonce, .. } = hearing;
         let (sender, observations) = mpsc::channel(OBSERVATIONS);
         let plan = Plan { dir: wardrobe.dir.clone(), nonce };
         let failed = |error| LaunchError::Unprepared(format!("the pipe for the agent's hooks: {error}"));

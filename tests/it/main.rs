@@ -14,6 +14,7 @@
 mod agent_verbs;
 mod attach;
 mod backends;
+mod docs;
 mod flow;
 mod hook;
 mod hostile;

@@ -143,3 +143,24 @@ async fn the_users_own_hooks_and_settings_stay_in_force() {
     assert!(world.home().join("user-hook").exists() && world.home().join("given-hook").exists());
     assert_eq!(world.explain().await.votes.iter().filter(|vote| vote.tier == "hooks").count(), 1);
 }
+
+#[tokio::test]
+async fn a_second_coop_resumes_a_conversation_by_its_id_or_its_log() {
+    let Some(mut world) = idle(Setup::claude()).await else { return };
+    still_answers(&mut world, "the first part").await;
+    let first = world.state().await;
+    let id = first.agent_session_id.clone().expect("a conversation has an id");
+    world.start_again(&Setup::claude().coop(&["--resume", &id])).await;
+    world.wait_state("idle").await;
+    still_answers(&mut world, "the second part").await;
+    let log = world.state().await.transcript_path.expect("a log");
+    world.start_again(&Setup::claude().coop(&["--resume", &log])).await;
+    world.wait_state("idle").await;
+    still_answers(&mut world, "the third part").await;
+    assert_eq!(world.state().await.agent_session_id, Some(id));
+    let said = world.api.last_turn().body["messages"].to_string();
+    assert!(
+        ["first", "second", "third"].iter().all(|part| said.contains(&format!("the {part} part"))),
+        "{said}"
+    );
+}
