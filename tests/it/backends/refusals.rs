@@ -79,7 +79,7 @@ async fn a_session_that_is_not_there_is_said_to_be_not_there() {
         assert!(said.contains("no control characters") && !said.contains(hostile), "{said:?}");
     }
     assert_eq!(tmux.ask(&["list-sessions", "-F", "#{session_name}"]), "work");
-    assert!(!tmux.path().join("pwned").exists());
+    assert!(!tmux.path().join("pwned").exists() && !std::path::Path::new("pwned").exists());
 
     let screen = Foreign::screen("work").await;
     for hostile in ["wor", "work2", "-ls", "-X", "1.work", "$HOME", "work\\"] {
