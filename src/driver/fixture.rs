@@ -45,6 +45,9 @@ pub fn describe(sight: &Sight) -> String {
     if let Some(trouble) = &sight.retrying {
         line(&mut text, "retrying", &format!("{} ({})", trouble.category.as_str(), trouble.detail));
     }
+    if let Some(trouble) = &sight.failed {
+        line(&mut text, "failed", &format!("{} ({})", trouble.category.as_str(), trouble.detail));
+    }
     if sight.option_list {
         line(&mut text, "option list", "yes");
     }
