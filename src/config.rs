@@ -11,8 +11,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::cli::{self, Serve, variables};
-use crate::driver;
 use crate::driver::launch::Groom;
+use crate::driver::unknown::{Patterns, Unknown};
+use crate::driver::{self, Driver};
 use crate::pty::attach::{Address, BadAddress};
 use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
 use crate::session::clock::Now;
@@ -36,6 +37,9 @@ const NUDGE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(4);
 /// The most raw output that may be kept: whoever wants more should read it as it comes.
 const RING_LIMIT: usize = 1 << 30;
 const SCROLLBACK_LIMIT: usize = 1_000_000;
+
+/// What makes the driver of each child.
+type Maker = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
 
 /// The environment that coop was started in.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -85,6 +89,8 @@ pub struct AgentConfig {
     pub settings: Option<Value>,
     /// MCP servers by name.
     pub mcp: Option<Value>,
+    /// How a program looks that no driver knows.
+    pub screen: Option<Arc<Patterns>>,
 }
 
 /// What is wrong with what was typed.
@@ -121,6 +127,8 @@ pub enum ConfigError {
     TooMuch { flag: &'static str, value: usize, most: usize },
     #[error("--agent-config {}: {reason}", .path.display())]
     AgentConfig { path: PathBuf, reason: String },
+    #[error("--agent-config: screen is for programs that no driver knows, and {0} has its own; --agent unknown goes without")]
+    ScreenAnd(&'static str),
     #[error("{NUDGE_TIMEOUT} is {0:?}; it takes milliseconds, from 100 to 60000")]
     NudgeTimeout(String),
     #[error("--attach {0:?}: {1}")]
@@ -141,6 +149,7 @@ impl Config {
         };
         let agent_config = serve.agent_config.as_deref().map(agent_config).transpose()?.unwrap_or_default();
         let agent = agent(serve.agent.as_deref(), &program);
+        let driver = maker(agent, agent_config.screen.as_ref())?;
         let groom = match serve.groom {
             cli::Groom::Auto => Groom::Auto,
             cli::Groom::Manual => Groom::Manual,
@@ -185,7 +194,7 @@ impl Config {
             scrollback_lines: serve.scrollback,
             linger: serve.linger.map(Duration::from_secs),
             idle_timeout: Some(Duration::from_secs(serve.idle_timeout)).filter(|timeout| !timeout.is_zero()),
-            attendance: driver::maker(agent).map(|driver| Attendance { driver: Arc::new(driver), profile }),
+            attendance: driver.map(|driver| Attendance { driver, profile }),
         };
         Ok(Self {
             tcp: serve.port.map(|port| (host, port)),
@@ -348,10 +357,25 @@ fn agent_config(path: &Path) -> Result<AgentConfig, ConfigError> {
     };
     let mut object = |key: &str| match config.remove(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(object)) => Ok(Some(Value::Object(object))),
+        Some(Value::Object(object)) => Ok(Some(object)),
         Some(_) => Err(failed(format!("{key} is no JSON object"))),
     };
-    Ok(AgentConfig { settings: object("settings")?, mcp: object("mcp")? })
+    let screen = match object("screen")? {
+        Some(screen) => Some(Arc::new(Patterns::read(&screen).map_err(failed)?)),
+        None => None,
+    };
+    let (settings, mcp) = (object("settings")?.map(Value::Object), object("mcp")?.map(Value::Object));
+    Ok(AgentConfig { settings, mcp, screen })
+}
+
+/// What makes the agent's driver: its own, or for any other program the one that goes by patterns.
+fn maker(agent: &'static str, screen: Option<&Arc<Patterns>>) -> Result<Option<Maker>, ConfigError> {
+    match (driver::maker(agent), screen.cloned()) {
+        (Some(_), Some(_)) => Err(ConfigError::ScreenAnd(agent)),
+        (Some(own), None) => Ok(Some(Arc::new(own))),
+        (None, Some(screen)) => Ok(Some(Arc::new(move || Box::new(Unknown::new(Arc::clone(&screen)))))),
+        (None, None) => Ok(None),
+    }
 }
 
 fn nudge_timeout(environment: &Environment) -> Result<Duration, ConfigError> {
