@@ -127,7 +127,9 @@ pub enum ConfigError {
     TooMuch { flag: &'static str, value: usize, most: usize },
     #[error("--agent-config {}: {reason}", .path.display())]
     AgentConfig { path: PathBuf, reason: String },
-    #[error("--agent-config: screen is for programs that no driver knows, and {0} has its own; --agent unknown goes without")]
+    #[error(
+        "--agent-config: screen is for programs that no driver knows, and {0} has its own; --agent unknown goes without"
+    )]
     ScreenAnd(&'static str),
     #[error("{NUDGE_TIMEOUT} is {0:?}; it takes milliseconds, from 100 to 60000")]
     NudgeTimeout(String),
@@ -546,9 +548,32 @@ mod tests {
     }
 
     #[test]
+    fn patterns_are_for_programs_without_a_driver() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let with = |json: &str, agent: &str| {
+            std::fs::write(file.path(), json).unwrap();
+            config(&format!("--agent-config {} --agent {agent} bash", file.path().display()))
+        };
+        let (good, bad) =
+            (r#"{"screen": {"composer": "^> "}}"#, r#"{"screen": {"prompt": ["fine", "(open"]}}"#);
+        assert!(with(good, driver::UNKNOWN).unwrap().settings.attendance.is_some());
+        assert!(with("{}", driver::UNKNOWN).unwrap().settings.attendance.is_none());
+        let own = driver::names().find(|name| *name != driver::UNKNOWN).unwrap();
+        assert_eq!(with(good, own).unwrap_err(), ConfigError::ScreenAnd(own));
+        assert!(with("{}", own).unwrap().settings.attendance.is_some());
+        let error = with(bad, driver::UNKNOWN).unwrap_err().to_string();
+        let place = format!("--agent-config {}: screen.prompt[1]: \"(open\": ", file.path().display());
+        assert!(error.starts_with(&place), "{error}");
+        let error = with(r#"{"screen": []}"#, driver::UNKNOWN).unwrap_err().to_string();
+        assert!(error.ends_with("screen is no JSON object"), "{error}");
+    }
+
+    #[test]
     fn the_agent_is_known_by_its_name() {
         assert_eq!(config("bash").unwrap().agent, "unknown");
-        assert_eq!(config("/opt/bin/claude -p").unwrap().agent, "claude");
-        assert_eq!(config("--agent codex bash").unwrap().agent, "codex");
+        for name in driver::names() {
+            assert_eq!(config(&format!("/opt/bin/{name} -p")).unwrap().agent, name);
+            assert_eq!(config(&format!("--agent {name} bash")).unwrap().agent, name);
+        }
     }
 }

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::actor::Conversation;
 use super::share::Share;
-use crate::driver::{self, Driver};
 use crate::driver::launch::{Groom, Order, Outfit, Traces, Version};
+use crate::driver::{self, Driver};
 use crate::pty::{Launch, LaunchError};
 
 /// How long an agent may take to say its version.

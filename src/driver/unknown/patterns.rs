@@ -85,7 +85,9 @@ fn compile(place: &str, pattern: &Value) -> Result<Regex, String> {
     let compiled = RegexBuilder::new(text).size_limit(COMPILED).build();
     let regex = compiled.map_err(|error| format!("{place}: {text:?}: {error}"))?;
     match regex.is_match("") {
-        true if place != "screen.composer" => Err(format!("{place}: {text:?} matches a line with nothing on it")),
+        true if place != "screen.composer" => {
+            Err(format!("{place}: {text:?} matches a line with nothing on it"))
+        }
         true | false => Ok(regex),
     }
 }

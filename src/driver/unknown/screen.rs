@@ -40,10 +40,9 @@ pub(super) fn see(patterns: &Patterns, screen: &Screen) -> Sight {
         return Sight { dialog: Some(dialog), option_list: true, ..Sight::default() };
     }
     let error = lowest(screen, window, &patterns.error).filter(|_| working.is_none());
-    let failed = error.and_then(|row| screen.line(row)).map(|line| Trouble {
-        category: ErrorCategory::Other,
-        detail: line.trim().to_owned(),
-    });
+    let failed = error
+        .and_then(|row| screen.line(row))
+        .map(|line| Trouble { category: ErrorCategory::Other, detail: line.trim().to_owned() });
     let elsewhere = pattern.is_some() && composer.is_none() && failed.is_none();
     let composer = composer.map(|(_, composer)| composer);
     Sight { busy: working.is_some() || elsewhere, composer, failed, ..Sight::default() }
@@ -95,7 +94,8 @@ fn dialog(screen: &Screen, window: Range<usize>, row: usize) -> Option<(usize, D
 /// The numbered options below the question, or right above it.
 fn options(screen: &Screen, window: Range<usize>, row: usize) -> Vec<Item> {
     let list = |rows: Range<usize>| {
-        let lists = POINTERS.iter().filter_map(|pointer| layout::numbered_list(screen, rows.clone(), *pointer));
+        let lists =
+            POINTERS.iter().filter_map(|pointer| layout::numbered_list(screen, rows.clone(), *pointer));
         // Without its pointer the chosen row is no part of the list.
         lists.max_by_key(|items| (items.len(), items.iter().any(|item| item.pointed)))
     };

@@ -30,7 +30,10 @@ fn draft(text: &str) -> Option<String> {
 
 #[test]
 fn a_composer_with_the_cursor_is_where_messages_go() {
-    assert_eq!(see("hello\n> "), Sight { composer: Some(Composer { draft: String::new() }), ..Sight::default() });
+    assert_eq!(
+        see("hello\n> "),
+        Sight { composer: Some(Composer { draft: String::new() }), ..Sight::default() }
+    );
     assert_eq!(draft("hello\n> a draft").as_deref(), Some("a draft"));
     assert_eq!(draft("> \x1b[2mType here\x1b[0m").as_deref(), Some(""), "a hint is no draft");
     let long = "word ".repeat(20);
