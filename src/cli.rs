@@ -56,7 +56,7 @@ Examples:
   coop --port 8080 --attach tmux:work          what runs in the tmux session `work` already
   coop screen http://127.0.0.1:8080            look at it
   coop attach http://127.0.0.1:8080            sit down at it
-  coop --port 8080 claude                      an agent; then, in another shell:
+  coop --port 8080 AGENT                       an agent; then, in another shell:
   coop nudge -t http://127.0.0.1:8080 'fix the tests'";
 
 /// Runs one program on a terminal and serves it over gRPC, HTTP/JSON and WebSocket.
@@ -113,7 +113,7 @@ pub struct Serve {
     /// Which agent the command is [default: by its name, else unknown]
     #[arg(long, env = "COOP_AGENT", value_parser = PossibleValuesParser::new(driver::names()))]
     pub agent: Option<String>,
-    /// JSON with `settings` and `mcp` servers for the agent
+    /// JSON with `settings` and `mcp` servers for the agent, or with `screen` patterns for a program that is none
     #[arg(long, env = "COOP_AGENT_CONFIG", value_name = "FILE")]
     pub agent_config: Option<PathBuf>,
     /// Go on with an earlier conversation of the agent's: its id, or the file of its log

@@ -11,9 +11,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::cli::{self, Serve, variables};
-use crate::driver;
 use crate::driver::agent::Tier;
 use crate::driver::launch::Groom;
+use crate::driver::unknown::{Patterns, Unknown};
+use crate::driver::{self, Driver};
 use crate::pty::attach::{Address, BadAddress};
 use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
 use crate::session::clock::Now;
@@ -39,6 +40,9 @@ const ID: usize = 36;
 /// The most raw output that may be kept: whoever wants more should read it as it comes.
 const RING_LIMIT: usize = 1 << 30;
 const SCROLLBACK_LIMIT: usize = 1_000_000;
+
+/// What makes the driver of each child.
+type Maker = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
 
 /// The environment that coop was started in.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -90,6 +94,8 @@ pub struct AgentConfig {
     pub settings: Option<Value>,
     /// MCP servers by name.
     pub mcp: Option<Value>,
+    /// How a program looks that no driver knows.
+    pub screen: Option<Arc<Patterns>>,
 }
 
 /// What is wrong with what was typed.
@@ -130,6 +136,10 @@ pub enum ConfigError {
     Resume(String),
     #[error("--resume: no driver knows this program; name one with --agent if it is an agent")]
     NothingToResume,
+    #[error(
+        "--agent-config: screen is for programs that no driver knows, and {0} has its own; --agent unknown goes without"
+    )]
+    ScreenAnd(&'static str),
     #[error("{NUDGE_TIMEOUT} is {0:?}; it takes milliseconds, from 100 to 60000")]
     NudgeTimeout(String),
     #[error("--attach {0:?}: {1}")]
@@ -150,6 +160,7 @@ impl Config {
         };
         let agent_config = serve.agent_config.as_deref().map(agent_config).transpose()?.unwrap_or_default();
         let agent = agent(serve.agent.as_deref(), &program);
+        let driver = maker(agent, agent_config.screen.as_ref())?;
         let groom = match serve.groom {
             cli::Groom::Auto => Groom::Auto,
             cli::Groom::Manual => Groom::Manual,
@@ -199,7 +210,7 @@ impl Config {
             scrollback_lines: serve.scrollback,
             linger: serve.linger.map(Duration::from_secs),
             idle_timeout: Some(Duration::from_secs(serve.idle_timeout)).filter(|timeout| !timeout.is_zero()),
-            attendance: driver::maker(agent).map(|driver| Attendance { driver: Arc::new(driver), profile }),
+            attendance: driver.map(|driver| Attendance { driver, profile }),
         };
         let resume = serve.resume.as_deref().map(conversation).transpose()?;
         if resume.is_some() && settings.attendance.is_none() {
@@ -367,10 +378,25 @@ fn agent_config(path: &Path) -> Result<AgentConfig, ConfigError> {
     };
     let mut object = |key: &str| match config.remove(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(object)) => Ok(Some(Value::Object(object))),
+        Some(Value::Object(object)) => Ok(Some(object)),
         Some(_) => Err(failed(format!("{key} is no JSON object"))),
     };
-    Ok(AgentConfig { settings: object("settings")?, mcp: object("mcp")? })
+    let screen = match object("screen")? {
+        Some(screen) => Some(Arc::new(Patterns::read(&screen).map_err(failed)?)),
+        None => None,
+    };
+    let (settings, mcp) = (object("settings")?.map(Value::Object), object("mcp")?.map(Value::Object));
+    Ok(AgentConfig { settings, mcp, screen })
+}
+
+/// What makes the agent's driver: its own, or for any other program the one that goes by patterns.
+fn maker(agent: &'static str, screen: Option<&Arc<Patterns>>) -> Result<Option<Maker>, ConfigError> {
+    match (driver::maker(agent), screen.cloned()) {
+        (Some(_), Some(_)) => Err(ConfigError::ScreenAnd(agent)),
+        (Some(own), None) => Ok(Some(Arc::new(own))),
+        (None, Some(screen)) => Ok(Some(Arc::new(move || Box::new(Unknown::new(Arc::clone(&screen)))))),
+        (None, None) => Ok(None),
+    }
 }
 
 /// The conversation that a hint names: by its id, or by its log, whose name has the id in it.
@@ -573,9 +599,32 @@ mod tests {
     }
 
     #[test]
+    fn patterns_are_for_programs_without_a_driver() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let with = |json: &str, agent: &str| {
+            std::fs::write(file.path(), json).unwrap();
+            config(&format!("--agent-config {} --agent {agent} bash", file.path().display()))
+        };
+        let (good, bad) =
+            (r#"{"screen": {"composer": "^> "}}"#, r#"{"screen": {"prompt": ["fine", "(open"]}}"#);
+        assert!(with(good, driver::UNKNOWN).unwrap().settings.attendance.is_some());
+        assert!(with("{}", driver::UNKNOWN).unwrap().settings.attendance.is_none());
+        let own = driver::names().find(|name| *name != driver::UNKNOWN).unwrap();
+        assert_eq!(with(good, own).unwrap_err(), ConfigError::ScreenAnd(own));
+        assert!(with("{}", own).unwrap().settings.attendance.is_some());
+        let error = with(bad, driver::UNKNOWN).unwrap_err().to_string();
+        let place = format!("--agent-config {}: screen.prompt[1]: \"(open\": ", file.path().display());
+        assert!(error.starts_with(&place), "{error}");
+        let error = with(r#"{"screen": []}"#, driver::UNKNOWN).unwrap_err().to_string();
+        assert!(error.ends_with("screen is no JSON object"), "{error}");
+    }
+
+    #[test]
     fn the_agent_is_known_by_its_name() {
         assert_eq!(config("bash").unwrap().agent, "unknown");
-        assert_eq!(config("/opt/bin/claude -p").unwrap().agent, "claude");
-        assert_eq!(config("--agent codex bash").unwrap().agent, "codex");
+        for name in driver::names() {
+            assert_eq!(config(&format!("/opt/bin/{name} -p")).unwrap().agent, name);
+            assert_eq!(config(&format!("--agent {name} bash")).unwrap().agent, name);
+        }
     }
 }

@@ -112,7 +112,10 @@ impl Error {
 
     /// Nobody understands the program in the terminal.
     pub fn no_driver() -> Self {
-        Self::new(Code::NoDriver, "no driver knows this program; name one with --agent if it is an agent")
+        Self::new(
+            Code::NoDriver,
+            "no driver knows this program; name one with --agent, or say how it looks with --agent-config",
+        )
     }
 
     /// The session has ended: coop is on its way out.

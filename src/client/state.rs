@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_first_word_is_the_state() {
         let agent = v1::GetAgentStateResponse {
-            agent: "claude".into(),
+            agent: "toy".into(),
             state: "error".into(),
             detection_tier: "hooks".into(),
             detection_cause: "hook:StopFailure".into(),
@@ -185,7 +185,7 @@ mod tests {
             ..Default::default()
         };
         let wanted = "error since 1970-01-01T00:00:01.000Z (hooks: hook:StopFailure)\n\
-                      agent    claude\n\
+                      agent    toy\n\
                       error    rate_limited: 429  ]0;title\n";
         assert_eq!(describe(&agent), wanted);
     }

@@ -45,6 +45,9 @@ pub fn describe(sight: &Sight) -> String {
     if let Some(trouble) = &sight.retrying {
         line(&mut text, "retrying", &format!("{} ({})", trouble.category.as_str(), trouble.detail));
     }
+    if let Some(trouble) = &sight.failed {
+        line(&mut text, "failed", &format!("{} ({})", trouble.category.as_str(), trouble.detail));
+    }
     if sight.option_list {
         line(&mut text, "option list", "yes");
     }
@@ -101,7 +104,7 @@ pub(super) mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::driver::Driver;
+    use crate::driver::{Driver, UNKNOWN, names};
 
     /// Where the screens of an agent are kept.
     fn folder(agent: &str) -> PathBuf {
@@ -155,10 +158,14 @@ pub(super) mod tests {
     }
 
     /// No other agent's screen may be taken for one of the driver's own.
-    pub(in crate::driver) fn claims_nothing_of(agent: &str, driver: &dyn Driver) {
-        for case in cases(agent) {
-            let sight = driver.see(&capture(agent, &case));
-            assert_eq!(Sight { option_list: false, ..sight }, Sight::default(), "{agent} {case}");
+    pub(in crate::driver) fn claims_only_those_of(agent: &str, driver: &dyn Driver) {
+        let others = names().filter(|other| *other != agent && *other != UNKNOWN);
+        let cases: Vec<_> =
+            others.flat_map(|other| cases(other).into_iter().map(move |case| (other, case))).collect();
+        assert!(!cases.is_empty(), "{agent} is alone");
+        for (other, case) in cases {
+            let sight = driver.see(&capture(other, &case));
+            assert_eq!(Sight { option_list: false, ..sight }, Sight::default(), "{other} {case}");
         }
     }
 

@@ -13,6 +13,7 @@ pub mod prompt;
 pub mod sight;
 pub mod stamp;
 pub mod tracker;
+pub mod unknown;
 
 use std::time::Duration;
 
@@ -103,6 +104,11 @@ pub trait Driver: Send {
     /// How long Enter must wait after the message is seen in the composer.
     fn settle(&self) -> Duration {
         Duration::ZERO
+    }
+
+    /// Whether a message of one line may be typed as it is while the program takes no pastes.
+    fn types_plainly(&self) -> bool {
+        false
     }
 
     /// Whether its idle screen cannot be mistaken for that of a running turn.

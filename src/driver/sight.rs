@@ -13,6 +13,8 @@ pub struct Sight {
     pub busy: bool,
     /// The agent shows that it is trying its API again.
     pub retrying: Option<Trouble>,
+    /// The screen is all that tells of a turn that ended badly, and this is what it says.
+    pub failed: Option<Trouble>,
     /// Something like a list of options is visible, known or not.
     pub option_list: bool,
 }

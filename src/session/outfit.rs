@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::actor::Conversation;
 use super::share::Share;
-use crate::driver::Driver;
 use crate::driver::launch::{Groom, Order, Outfit, Traces, Version};
+use crate::driver::{self, Driver};
 use crate::pty::{Launch, LaunchError};
 
 /// How long an agent may take to say its version.
@@ -129,6 +129,10 @@ impl Outfitter {
 
     /// What the agent's program says of itself, asked once for each program.
     fn version(&mut self, launch: &Launch) -> Option<Version> {
+        // Who knows what a program does with `--version` that nobody knows.
+        if self.wardrobe.agent == driver::UNKNOWN {
+            return None;
+        }
         let named = |program: &OsStr| Launch { program: program.to_owned(), ..launch.clone() };
         let own = Path::new(&launch.program).file_name() == Some(OsStr::new(&self.wardrobe.agent));
         // In a wrapper, the agent is most likely the one that a shell would find.

@@ -19,6 +19,8 @@ mod flow;
 mod hook;
 mod hostile;
 mod lifecycle;
+mod names;
+mod patterns;
 mod programs;
 mod readme;
 mod safety;

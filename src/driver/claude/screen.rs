@@ -31,17 +31,16 @@ pub(super) fn see(screen: &Screen) -> Sight {
         // A narrow footer is cut off before it says that a turn runs; then the line above must do.
         let cut = screen.size().cols() < NARROW && spinner.is_some_and(|line| line.contains('…'));
         return Sight {
-            dialog: None,
             busy: busy || cut || retrying.is_some(),
             composer: Some(Composer { draft: draft(screen, rows) }),
             retrying,
-            option_list: false,
+            ..Sight::default()
         };
     }
     let dialog = spoken::find(screen, last).or_else(|| dialogs::find(screen, last));
     let listed =
         dialog.as_ref().map_or_else(|| dialogs::lists(screen, last), |dialog| !dialog.choices.is_empty());
-    Sight { dialog, composer: None, busy: false, retrying: None, option_list: listed }
+    Sight { dialog, option_list: listed, ..Sight::default() }
 }
 
 fn shows_a_turn(line: &str) -> bool {

@@ -6,7 +6,7 @@ mod composing;
 
 use super::{Claude, groom, screen};
 use crate::driver::fixture;
-use crate::driver::fixture::tests::{capture, claims_nothing_of, sees_what_is_expected};
+use crate::driver::fixture::tests::{capture, claims_only_those_of, sees_what_is_expected};
 use crate::driver::prompt::{Prompt, PromptId, Question, QuestionOption};
 use crate::driver::sight::{Dialog, Sight};
 
@@ -56,8 +56,7 @@ fn every_screen_is_seen_for_what_it_is() {
 
 #[test]
 fn screens_of_other_agents_are_not_claimed() {
-    claims_nothing_of("codex", &Claude);
-    claims_nothing_of("gemini", &Claude);
+    claims_only_those_of("claude", &Claude);
 }
 
 /// A screen of these rows, in the usual size.

@@ -36,11 +36,10 @@ pub(super) fn see(screen: &Screen) -> Sight {
     };
     let running = running(screen, rows.start);
     Sight {
-        dialog: None,
         busy: running.is_some(),
         retrying: running.and_then(|row| retrying(screen, row)),
         composer: Some(Composer { draft: draft(screen, rows) }),
-        option_list: false,
+        ..Sight::default()
     }
 }
 

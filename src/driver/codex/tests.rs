@@ -1,7 +1,7 @@
 //! What the driver sees on real screens of Codex, and what it must not see on those of others.
 
 use super::Codex;
-use crate::driver::fixture::tests::{claims_nothing_of, sees_what_is_expected};
+use crate::driver::fixture::tests::{claims_only_those_of, sees_what_is_expected};
 
 #[test]
 fn every_screen_is_seen_for_what_it_is() {
@@ -10,6 +10,5 @@ fn every_screen_is_seen_for_what_it_is() {
 
 #[test]
 fn screens_of_other_agents_are_not_claimed() {
-    claims_nothing_of("claude", &Codex::default());
-    claims_nothing_of("gemini", &Codex::default());
+    claims_only_those_of("codex", &Codex::default());
 }

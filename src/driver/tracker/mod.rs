@@ -20,6 +20,7 @@
 //! |---|---|
 //! | shows a running turn, and showed none before | a turn runs, unless one has just ended: that is drawn late |
 //! | shows a running turn a second after one is said to have failed | another turn runs |
+//! | shows an error where nothing else tells of one | the turn ended badly, for as long as it shows that |
 //! | shows composer and no turn, three looks at least 250 ms apart, while a turn is said to run | the turn is over, if the agent's idle screen cannot be mistaken |
 
 mod asking;
@@ -47,6 +48,8 @@ const LOOKS: u32 = 3;
 const SETTLED: Duration = Duration::from_secs(1);
 /// How long a turn may be over, or a dialog be announced by a status file, without the screen showing it.
 const UNRECOGNISED: Duration = Duration::from_secs(1);
+/// Why there is an error that only the screen tells of.
+const SCREEN_ERROR: &str = "screen:error";
 
 /// What is different about an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,6 +242,7 @@ impl Tracker {
         }
         let began = sight.busy && !self.sight.busy;
         let was_drawn_late = self.drawn_late;
+        let shown_error = sight.failed.clone().filter(|_| sight.failed != self.sight.failed);
         self.sight = sight;
         let told = self.waiting.as_ref().is_some_and(|waiting| waiting.tier == Tier::Terminal);
         self.asking.look(now, &self.sight, told);
@@ -263,6 +267,11 @@ impl Tracker {
         if failed && self.sight.busy && settled {
             self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:busy", now));
         }
+        if let Some(trouble) = shown_error {
+            self.vote(now, AgentState::Error, SCREEN_ERROR, &trouble.detail);
+            self.standing.hear(now, screen_word(Turn::Over(End::Failed(trouble)), SCREEN_ERROR, now));
+        }
+        self.forgive();
         self.standing.keep_time(now);
         self.count_idle_looks(now);
         if self.grace_ends.take_if(|ends| *ends <= now).is_some() {
@@ -270,6 +279,17 @@ impl Tracker {
             self.standing.stand(word);
         }
         self.decide(now);
+    }
+
+    /// An error that only the screen told of has gone from it, so something was done since. Whether that is over, the
+    /// next looks say.
+    fn forgive(&mut self) {
+        let word = self.standing.word();
+        let (told, at) = (word.cause == SCREEN_ERROR, word.at);
+        let gone = self.sight.failed.is_none() && self.sight.composer.is_some() && !self.sight.busy;
+        if told && gone {
+            self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:changed", at));
+        }
     }
 
     /// coop itself stopped the turn.

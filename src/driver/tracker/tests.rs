@@ -550,6 +550,21 @@ fn retrying_is_working_with_its_reason() {
 }
 
 #[test]
+fn an_error_that_only_the_screen_tells_of_lasts_as_long_as_it_is_shown() {
+    let failed = Sight { failed: Some(overloaded()), ..composer() };
+    let mut bench = Bench::new();
+    bench.pass(2000, &busy()).pass(3000, &failed);
+    let verdict = bench.tracker.verdict();
+    assert_eq!((&verdict.situation, verdict.cause), (&Situation::Error(overloaded()), "screen:error"));
+    bench.pass(2000, &busy());
+    assert_eq!(bench.state(), AgentState::Working, "the next turn runs");
+    bench.pass(3000, &failed);
+    assert_eq!(bench.state(), AgentState::Error);
+    bench.pass(3000, &composer());
+    assert_eq!(bench.state(), AgentState::Idle, "it is gone from the screen");
+}
+
+#[test]
 fn a_dialog_that_cannot_be_read_is_a_prompt_all_the_same() {
     let mut bench = Bench::working();
     bench.hear(Tier::Registry, Claim::Waiting).pass(900, &Sight::default());

@@ -22,6 +22,8 @@ const STOPPING: Duration = Duration::from_secs(4);
 /// How long the agent may take to show that it clears its composer.
 const CLEARING: Duration = Duration::from_millis(400);
 const CLEAR_PRESSES: u32 = 5;
+/// The longest message that is typed and not pasted. A terminal drops what is beyond 4095 bytes of a line.
+const PLAIN: usize = 1024;
 
 /// How long a paste may take to show in the composer; it is seen long before that.
 fn echo_deadline(length: usize) -> Duration {
@@ -123,12 +125,22 @@ impl NudgeErrand {
             self.phase = Phase::Clearing { presses: 1, last: scene.now };
             return Step::Type(Bytes::from_static(scene.driver.clear()));
         }
-        if !scene.paste {
-            let message = "the agent does not take pastes now, and a message is never typed key by key";
-            return Step::Done(End::Failed(Error::new(Code::AgentBusy, message)));
-        }
+        let keys = match scene.paste {
+            true => format!("\x1b[200~{}\x1b[201~", self.text),
+            false if !scene.driver.types_plainly() => {
+                let message = "the agent does not take pastes now, and a message is never typed key by key";
+                return Step::Done(End::Failed(Error::new(Code::AgentBusy, message)));
+            }
+            false if !is_plain(&self.text) => {
+                let message = format!(
+                    "the program takes no pastes, so a message must be one line without tabs, of at most {PLAIN} bytes"
+                );
+                return Step::Done(End::Failed(Error::bad_request(message)));
+            }
+            false => self.text.clone(),
+        };
         self.phase = Phase::Pasted { at: scene.now };
-        Step::Type(Bytes::from(format!("\x1b[200~{}\x1b[201~", self.text)))
+        Step::Type(Bytes::from(keys))
     }
 
     fn stopping(&mut self, scene: &Scene, since: Instant) -> Step {
@@ -258,6 +270,11 @@ pub fn stoppable(situation: &Situation) -> bool {
         | Situation::Exited
         | Situation::Unknown => false,
     }
+}
+
+/// Nothing in the text is more than a character when it is typed.
+fn is_plain(text: &str) -> bool {
+    text.len() <= PLAIN && !text.chars().any(char::is_control)
 }
 
 fn same_words(one: &str, other: &str) -> bool {

@@ -102,6 +102,7 @@ impl Driver for Toy {
             composer: draft.map(|draft| Composer { draft: draft.trim_start().to_owned() }),
             busy: lines.iter().any(|line| line == "busy"),
             retrying: None,
+            failed: None,
             option_list: dialog.is_some(),
             dialog,
         }

@@ -1,0 +1,158 @@
+//! Screens of programs that nobody knows, and what patterns make of them.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{Patterns, Unknown};
+use crate::driver::prompt::{Answer, Prompt, PromptId};
+use crate::driver::sight::{Composer, Dialog, Role, Sight};
+use crate::driver::{Driver as _, Move, fixture};
+
+fn driver(lines: usize) -> Unknown {
+    let screen = json!({
+        "composer": "^> ?(.*)$",
+        "working": ["^busy", "^tool: .* runs$"],
+        "prompt": [r"\(y/n\)$", r"^Which one\?$", r"^#\?$"],
+        "error": ["^Error: "],
+        "lines": lines,
+    });
+    Unknown::new(Arc::new(Patterns::read(screen.as_object().unwrap()).unwrap()))
+}
+
+fn see(text: &str) -> Sight {
+    driver(5).see(&fixture::screen(text, (40, 12)).unwrap())
+}
+
+fn draft(text: &str) -> Option<String> {
+    see(text).composer.map(|composer| composer.draft)
+}
+
+#[test]
+fn a_composer_with_the_cursor_is_where_messages_go() {
+    assert_eq!(
+        see("hello\n> "),
+        Sight { composer: Some(Composer { draft: String::new() }), ..Sight::default() }
+    );
+    assert_eq!(draft("hello\n> a draft").as_deref(), Some("a draft"));
+    assert_eq!(draft("> \x1b[2mType here\x1b[0m").as_deref(), Some(""), "a hint is no draft");
+    let long = "word ".repeat(20);
+    let shown = draft(&format!("> {long}")).unwrap();
+    let typed = Composer { draft: shown };
+    assert!(driver(5).holds(&typed, &long) && !driver(5).holds(&typed, "word"));
+}
+
+#[test]
+fn what_shows_no_composer_is_never_idle() {
+    // What was typed before looks like a composer, but the cursor has left it.
+    for text in ["> do it\nsomething", "> do it\n\x1b[3;1H", "something", "> \nbusy", "busy\n> "] {
+        let sight = see(text);
+        assert!(sight.busy && sight.dialog.is_none() && sight.failed.is_none(), "{text:?}: {sight:?}");
+    }
+    assert_eq!(see(""), Sight::default());
+    assert_eq!(see("\n\n"), Sight::default());
+}
+
+#[test]
+fn only_the_last_lines_count() {
+    let screen = fixture::screen("busy\n\none\n\ntwo\nthree\n> ", (40, 12)).unwrap();
+    assert!(!driver(4).see(&screen).busy);
+    assert!(driver(5).see(&screen).busy);
+}
+
+#[test]
+fn a_program_that_hides_its_cursor_may_have_it_anywhere() {
+    let sight = see("\x1b[?25l> draft\n status");
+    assert_eq!((sight.composer.unwrap().draft.as_str(), sight.busy), ("draft", false));
+}
+
+#[test]
+fn an_error_is_told_in_its_own_words() {
+    let sight = see("> do it\nError: no such thing\n> ");
+    assert_eq!(sight.failed.unwrap().detail, "Error: no such thing");
+    assert!(sight.composer.is_some() && !sight.busy);
+    let sight = see("Error: no such thing\nbusy\n> ");
+    assert!(sight.failed.is_none() && sight.busy, "it is at work again");
+}
+
+fn dialog(text: &str) -> Dialog {
+    see(text).dialog.unwrap_or_else(|| panic!("{text:?} shows no dialog"))
+}
+
+fn labels(dialog: &Dialog) -> Vec<(Option<u8>, &str, Role)> {
+    dialog.choices.iter().map(|choice| (choice.digit, choice.label.as_str(), choice.role)).collect()
+}
+
+#[test]
+fn a_question_has_its_line_and_its_options() {
+    let yes_no = dialog("busy\nDelete it? (y/n) ");
+    assert_eq!(yes_no.message, "Delete it? (y/n)");
+    assert_eq!(labels(&yes_no), [(None, "y", Role::Accept), (None, "n", Role::Decline)]);
+    let below = dialog("Which one?\n  1. Yes, do\n> 2. No\n  3. Later");
+    assert_eq!(
+        labels(&below),
+        [(Some(1), "Yes, do", Role::Accept), (Some(2), "No", Role::Decline), (Some(3), "Later", Role::Plain)]
+    );
+    assert_eq!((below.highlighted, below.lines.len()), (Some(1), 4));
+    let above = dialog("1. this\n2. that\n#? ");
+    assert_eq!(labels(&above), [(Some(1), "this", Role::Plain), (Some(2), "that", Role::Plain)]);
+    assert_eq!(labels(&dialog("1. this\n2. that\nand more\n#? ")), []);
+}
+
+#[test]
+fn a_question_is_over_once_something_is_written_below() {
+    for text in ["Delete it? (y/n)\ny", "Delete it? (y/n)\n\nbusy", "\x1b[?25lWhich one?\n1. a\n2. b\n> "] {
+        assert_eq!(see(text).dialog, None, "{text:?}");
+    }
+    assert!(see("Delete it? (y/n)\n\x1b[2;1H").dialog.is_some(), "it is answered on the next line");
+}
+
+fn answered(text: &str, answer: &Answer) -> Result<Vec<u8>, String> {
+    let dialog = dialog(text);
+    let prompt = Prompt {
+        id: PromptId("p".to_owned()),
+        kind: dialog.kind,
+        subtype: None,
+        tool: None,
+        input: None,
+        input_full: None,
+        options: dialog.choices.iter().map(|choice| choice.label.clone()).collect(),
+        options_fallback: false,
+        questions: Vec::new(),
+        question_current: 0,
+        summary: None,
+        message: dialog.message.clone(),
+        screen_lines: Vec::new(),
+        ready: true,
+    };
+    match driver(5).next_move(&prompt, answer, &dialog) {
+        Move::Take(keys) => Ok(keys.to_vec()),
+        Move::Press(keys) => panic!("{keys:?} leaves the dialog there"),
+        Move::Refuse(reason) => Err(reason),
+    }
+}
+
+#[test]
+fn answers_are_typed_as_a_person_would() {
+    let accept = |accept| Answer { accept: Some(accept), ..Answer::default() };
+    let option = |option| Answer { option: Some(option), ..Answer::default() };
+    let text = |text: &str| Answer { text: Some(text.to_owned()), ..Answer::default() };
+    let (yes_no, keys, lines) =
+        ("Delete it? (y/n)", "Which one?\n  1. Yes, do\n> 2. No", "1. this\n2. that\n#?");
+    assert_eq!(answered(yes_no, &accept(true)).unwrap(), b"y\r");
+    assert_eq!(answered(yes_no, &accept(false)).unwrap(), b"n\r");
+    assert_eq!(answered(yes_no, &option(2)).unwrap(), b"n\r");
+    assert_eq!(answered(yes_no, &text(" maybe ")).unwrap(), b"maybe\r");
+    assert_eq!(answered(keys, &option(2)).unwrap(), b"2", "an Enter would go to what comes after it");
+    assert_eq!(answered(keys, &accept(true)).unwrap(), b"1");
+    assert_eq!(answered(lines, &option(2)).unwrap(), b"2\r");
+    for (shown, answer) in [
+        (lines, accept(true)),
+        (lines, option(3)),
+        (yes_no, text("two\nlines")),
+        (yes_no, Answer { option: Some(1), ..text("y") }),
+        (yes_no, Answer::default()),
+    ] {
+        assert!(answered(shown, &answer).is_err(), "{shown:?}: {answer:?}");
+    }
+}
