@@ -28,11 +28,7 @@ async fn scenario(setup: Setup) {
     let nudged = world.nudge("#hold gate #say good morning").await.expect("an idle agent takes a message");
     assert_eq!((nudged.outcome.as_str(), nudged.state_before.as_str()), ("accepted", "idle"));
     assert!(nudged.seq > ready.since_seq);
-    world.api.wait_held("gate").await;
-    let working = world.wait_state("working").await;
-    assert!(working.since_seq > ready.since_seq);
-    world.api.release("gate");
-    let idle = world.wait_state_after(working.since_seq, "idle").await;
+    let idle = works_on(&mut world, "gate", ready.since_seq).await;
     assert!(idle.last_message.is_some_and(|said| said.contains("good morning")));
 
     let idle = permission(&mut world).await;
@@ -52,10 +48,20 @@ async fn scenario(setup: Setup) {
     assert_eq!(world.api.user_messages().len(), 3, "an answer is no message");
 }
 
+/// The turn goes on, stands at this gate of the model's, and ends once it may.
+async fn works_on(world: &mut World, gate: &str, before: u64) -> v1::GetAgentStateResponse {
+    world.api.wait_held(gate).await;
+    let working = world.wait_state_after(before, "working").await;
+    world.api.release(gate);
+    world.wait_state_after(working.since_seq, "idle").await
+}
+
 /// The model wants to make a file; the user lets it. Answers the event of the idle after it.
 async fn permission(world: &mut World) -> u64 {
-    let nudged =
-        world.nudge(&format!("{} #say all made", world.shell_call("touch made"))).await.expect("taken");
+    let nudged = world
+        .nudge(&format!("{} #hold made #say all made", world.shell_call("touch made")))
+        .await
+        .expect("taken");
     let asked = world.wait_state_after(nudged.seq, "prompt").await;
     let prompt = world.wait_prompt().await;
     assert_eq!(Some(&prompt.id), asked.prompt.as_ref().map(|prompt| &prompt.id));
@@ -70,7 +76,7 @@ async fn permission(world: &mut World) -> u64 {
     let yes = v1::RespondRequest { accept: Some(true), prompt_id: Some(prompt.id), ..Default::default() };
     let answered = world.respond(yes).await.expect("a yes is taken");
     assert_eq!((answered.outcome.as_str(), answered.prompt_type.as_str()), ("answered", "permission"));
-    let idle = world.wait_state_after(asked.since_seq, "idle").await;
+    let idle = works_on(world, "made", asked.since_seq).await;
     assert!(world.workspace().join("made").exists());
     assert!(idle.last_message.is_some_and(|said| said.contains("all made")));
     idle.since_seq
@@ -78,7 +84,7 @@ async fn permission(world: &mut World) -> u64 {
 
 /// The model asks the user for a color. Answers the event of the idle after it.
 async fn question(world: &mut World, before: u64) -> u64 {
-    let nudged = world.nudge("#ask Which color? / Red / Blue #say noted").await.expect("taken");
+    let nudged = world.nudge("#ask Which color? / Red / Blue #hold told #say noted").await.expect("taken");
     assert!(nudged.seq > before);
     let asked = world.wait_state_after(nudged.seq, "prompt").await;
     let prompt = world.wait_prompt().await;
@@ -91,7 +97,7 @@ async fn question(world: &mut World, before: u64) -> u64 {
     let blue = v1::RespondRequest { option: Some(2), prompt_id: Some(prompt.id), ..Default::default() };
     let answered = world.respond(blue).await.expect("an option is taken");
     assert_eq!((answered.outcome.as_str(), answered.prompt_type.as_str()), ("answered", "question"));
-    let idle = world.wait_state_after(asked.since_seq, "idle").await;
+    let idle = works_on(world, "told", asked.since_seq).await;
     let told = world.api.last_result();
     assert!(told.contains("Blue") && !told.contains("Red"), "the model was told {told}");
     idle.since_seq
