@@ -36,6 +36,7 @@ impl Service {
     ) -> Result<v1::WaitForStateResponse, Error> {
         let wait = self.wait_request(request)?;
         let mut events = self.session.events().subscribe();
+        let mut closed = false;
         loop {
             events.mark_unchanged();
             let snapshot = self.session.snapshot();
@@ -49,6 +50,9 @@ impl Service {
             if agent.state() == AgentState::Exited && !wait.states.contains(&AgentState::Exited) {
                 return Err(Error::exited());
             }
+            if closed {
+                return Err(Error::shutting_down());
+            }
             if wait.deadline <= now {
                 return Ok(self.waited(false, &snapshot));
             }
@@ -56,7 +60,8 @@ impl Service {
             tokio::select! {
                 // Whether something changed or the time passed: the next look decides.
                 _ = timeout_at(until, events.changed()) => {}
-                () = self.closing.closed() => return Err(Error::shutting_down()),
+                // The child's end, which somebody may wait for, comes just before coop's: one more look.
+                () = self.closing.closed() => closed = true,
             }
         }
     }

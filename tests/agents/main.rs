@@ -10,10 +10,12 @@
     reason = "tests drive whole processes, and fail by panicking and by saying why"
 )]
 
+mod attach;
 mod claude;
 mod codex;
 #[allow(dead_code, reason = "what a test can ask of the model does not depend on the tests there are")]
 mod fake;
 mod gemini;
+mod scenario;
 #[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;

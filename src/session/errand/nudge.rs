@@ -17,6 +17,8 @@ use crate::session::talk::Refusal;
 const WHOLE: Duration = Duration::from_secs(9);
 /// How long somebody's keys may take to show.
 const HUMAN_ECHO: Duration = Duration::from_millis(300);
+/// How long an idle agent may take to draw its composer anew: gemini clears the whole screen first.
+const REDRAW: Duration = Duration::from_secs(4);
 /// How long a stopped turn may take to end.
 const STOPPING: Duration = Duration::from_secs(4);
 /// How long the agent may take to show that it clears its composer.
@@ -115,7 +117,12 @@ impl NudgeErrand {
             return Step::Done(End::Refused(refusal));
         }
         let Some(composer) = &scene.sight.composer else {
-            return Step::Done(End::Refused(Refusal::AgentBusy));
+            let drawn = self.started + REDRAW;
+            return if scene.now < drawn {
+                Step::Wait(drawn)
+            } else {
+                Step::Done(End::Refused(Refusal::AgentBusy))
+            };
         };
         if !composer.draft.is_empty() {
             let ours = self.before.as_ref().is_some_and(|before| scene.driver.holds(composer, before));

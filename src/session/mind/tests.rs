@@ -394,6 +394,25 @@ fn nothing_is_typed_into_a_dialog_a_turn_or_a_draft() {
 }
 
 #[test]
+fn a_composer_that_is_being_drawn_anew_is_waited_for_and_not_for_long() {
+    let mut stage = Stage::idle();
+    stage.show("").take_typed();
+    assert_eq!(stage.state(), AgentState::Idle);
+    let _nudge = stage.nudge("hi");
+    stage.pass(500);
+    assert_eq!(stage.take_typed(), "");
+    stage.show(">");
+    assert_eq!(stage.take_typed(), pasted("hi"));
+
+    let mut stage = Stage::idle();
+    stage.show("").take_typed();
+    let mut nudge = stage.nudge("no");
+    stage.pass(4500);
+    assert_eq!(answer(&mut nudge).outcome, NudgeOutcome::Rejected(Refusal::AgentBusy));
+    assert_eq!(stage.take_typed(), "");
+}
+
+#[test]
 fn a_dialog_that_opens_under_a_paste_gets_no_enter() {
     let mut stage = Stage::idle();
     let mut nudge = stage.nudge("hm");

@@ -28,6 +28,9 @@ pub fn read(body: &Value) -> Asked {
             Some("user") => {
                 for block in message["content"].as_array().into_iter().flatten() {
                     asked.hear(&block["text"], &NOT_TYPED);
+                    if block["type"] == "tool_result" {
+                        asked.result = Some(block["content"].clone());
+                    }
                 }
             }
             // Claude puts its own notes among the messages, as the system's.

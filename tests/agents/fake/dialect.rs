@@ -84,6 +84,8 @@ pub struct Asked {
     pub messages: Vec<String>,
     /// How many replies there have been since the last of them.
     pub rounds: usize,
+    /// What the last tool call brought, as this API writes it down.
+    pub result: Option<Value>,
     /// The request is none of the conversation: what it is instead.
     pub side: Option<&'static str>,
 }

@@ -16,6 +16,9 @@ pub fn read(body: &Value) -> Asked {
         }
         for part in content["parts"].as_array().into_iter().flatten() {
             asked.hear(&part["text"], &NOT_TYPED);
+            if let Some(result) = part.get("functionResponse") {
+                asked.result = Some(result["response"].clone());
+            }
         }
     }
     if body["generationConfig"]["responseJsonSchema"].is_object()

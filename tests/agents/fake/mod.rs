@@ -128,6 +128,11 @@ impl Fake {
         last.expect("the model was asked").clone()
     }
 
+    /// What the model was told its last tool call brought, as its API writes it down.
+    pub fn last_result(&self) -> String {
+        self.last_turn().asked.result.expect("a tool was called").to_string()
+    }
+
     /// Waits until the requests are as they should be.
     pub async fn wait_for<T>(&self, what: &str, mut probe: impl FnMut(&[Request]) -> Option<T>) -> T {
         let mut found = None;
@@ -222,7 +227,7 @@ mod tests {
             line: String::new(),
             dialect: Some(Dialect::Anthropic),
             body: Value::Null,
-            asked: Asked { messages, rounds, side: None },
+            asked: Asked { messages, rounds, ..Asked::default() },
             fate,
         }
     }

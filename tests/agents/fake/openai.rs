@@ -24,6 +24,9 @@ pub fn read(body: &Value) -> Asked {
             asked.rounds += 1;
         }
         in_reply = of_model;
+        if item["output"].is_string() || item["output"].is_array() {
+            asked.result = Some(item["output"].clone());
+        }
         if item["role"] == "user" {
             for part in item["content"].as_array().into_iter().flatten() {
                 asked.hear(&part["text"], &NOT_TYPED);

@@ -19,6 +19,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout};
 
 use crate::fake::Fake;
+use recipe::Agent;
 use run::{Place, Run};
 
 pub use agent::refusal;
@@ -33,6 +34,7 @@ static LIVE: Semaphore = Semaphore::const_new(2);
 /// A running coop with a running agent in it, and the model that the agent talks to.
 pub struct World {
     pub api: Fake,
+    agent: Agent,
     run: Run,
     place: Place,
     _directory: tempfile::TempDir,
@@ -51,6 +53,11 @@ impl World {
     /// For calls that have no helper here.
     pub fn client(&self) -> Client {
         self.run.client.clone()
+    }
+
+    /// What makes the model run this command, and the agent ask before.
+    pub fn shell_call(&self, command: &str) -> String {
+        self.agent.shell_call(command)
     }
 
     /// Where coop serves HTTP.

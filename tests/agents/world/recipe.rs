@@ -94,6 +94,29 @@ impl Agent {
         }
     }
 
+    /// What makes the model run this command with the agent's own tool, so that the agent asks before.
+    pub fn shell_call(self, command: &str) -> String {
+        let (tool, input) = match self {
+            Self::Claude => ("Bash", json!({ "command": command, "description": "a test" })),
+            Self::Codex => {
+                let beyond = "require_escalated";
+                let input =
+                    json!({ "cmd": command, "sandbox_permissions": beyond, "justification": "May I?" });
+                ("exec_command", input)
+            }
+            Self::Gemini => ("run_shell_command", json!({ "command": command })),
+        };
+        format!("#tool {tool} {input}")
+    }
+
+    /// Whether the model has a tool for questions only while the agent plans.
+    pub fn asks_in_plan_mode(self) -> bool {
+        match self {
+            Self::Codex => true,
+            Self::Claude | Self::Gemini => false,
+        }
+    }
+
     /// Whom the agent calls by name in its first run, whatever it is told.
     pub fn hosts(self) -> &'static [&'static str] {
         match self {

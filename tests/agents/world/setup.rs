@@ -131,7 +131,7 @@ impl Setup {
         }
         let place = Place { path, root, home, workspace, namespace };
         let run = Run::start(&self, &place, &api).await;
-        Some(World { api, run, place, _directory: directory, _permit: permit })
+        Some(World { api, agent: self.agent, run, place, _directory: directory, _permit: permit })
     }
 }
 

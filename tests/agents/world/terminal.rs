@@ -90,6 +90,13 @@ impl World {
         self.see("Plan mode (shift+tab").await;
     }
 
+    /// Brings the agent into the mode in which its model may ask the user something.
+    pub async fn let_it_ask(&mut self) {
+        if self.agent.asks_in_plan_mode() {
+            self.plan_mode().await;
+        }
+    }
+
     /// Presses the digit of an option until the dialog has gone from the screen. A digit too many
     /// does no harm.
     pub async fn answer(&mut self, digit: &str, dialog: &str) {

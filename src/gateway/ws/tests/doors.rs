@@ -1,6 +1,9 @@
 //! How a client comes in, and how it is shown out.
 
+use coop_client::v1::{self, coop_server::Coop as _};
+use futures_util::poll;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tonic::Request;
 
 use super::*;
 use crate::pty::tests::ALONE;
@@ -180,6 +183,27 @@ async fn a_shutdown_is_told_answered_and_ends_every_connection_with_its_reason()
     let mut late = bench.client("").await;
     let (frames, code, reason) = late.until_closed().await;
     assert_eq!((frames, code, reason.as_str()), (vec![], 4503, "coop is shutting down"));
+}
+
+#[tokio::test]
+async fn whoever_waits_for_the_exit_is_told_of_it_also_if_coop_ends_meanwhile() {
+    let bench = Plan::new("echo ready; exec sleep 1000").start().await;
+    bench.printed("ready").await;
+    // Many, because which of two things that have happened is looked at first is left to chance.
+    let mut waits: Vec<_> = (0..64)
+        .map(|_| {
+            let request = v1::WaitForStateRequest { state: vec!["exited".to_owned()], ..Default::default() };
+            bench.service.wait_for_state(Request::new(request))
+        })
+        .collect();
+    for wait in &mut waits {
+        assert!(poll!(wait).is_pending());
+    }
+    bench.client("").await.send(json!({"type": "shutdown"})).await;
+    within("the end", bench.service.closing().closed()).await;
+    for wait in waits {
+        assert!(within("an answer", wait).await.expect("it is told").into_inner().matched);
+    }
 }
 
 #[tokio::test]
