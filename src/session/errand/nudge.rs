@@ -19,6 +19,8 @@ const WHOLE: Duration = Duration::from_secs(9);
 const HUMAN_ECHO: Duration = Duration::from_millis(300);
 /// How long a stopped turn may take to end.
 const STOPPING: Duration = Duration::from_secs(4);
+/// How long an agent that draws its screen anew may show no composer.
+const DRAWING: Duration = Duration::from_secs(2);
 /// How long the agent may take to show that it clears its composer.
 const CLEARING: Duration = Duration::from_millis(400);
 const CLEAR_PRESSES: u32 = 5;
@@ -113,7 +115,11 @@ impl NudgeErrand {
             return Step::Done(End::Refused(refusal));
         }
         let Some(composer) = &scene.sight.composer else {
-            return Step::Done(End::Refused(Refusal::AgentBusy));
+            let drawn = self.started + DRAWING;
+            return match scene.now < drawn {
+                true => Step::Wait(drawn),
+                false => Step::Done(End::Refused(Refusal::AgentBusy)),
+            };
         };
         if !composer.draft.is_empty() {
             let ours = self.before.as_ref().is_some_and(|before| scene.driver.holds(composer, before));
