@@ -10,6 +10,8 @@ pub mod gemini;
 pub mod launch;
 pub mod layout;
 pub mod prompt;
+#[cfg(test)]
+mod recorded;
 pub mod sight;
 pub mod stamp;
 pub mod tracker;

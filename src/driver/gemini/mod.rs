@@ -9,6 +9,8 @@ mod groom;
 mod hooks;
 mod launch;
 mod log;
+#[cfg(test)]
+mod recorded;
 mod screen;
 mod stdout;
 mod title;

@@ -25,19 +25,23 @@ const HINTS: [&str; 5] = [
 const RESTARTING: &str = "Gemini CLI is restarting";
 
 pub(super) fn see(screen: &Screen) -> Sight {
-    let Some(last) = layout::last_row(screen) else { return Sight::default() };
+    // Until it shows what it wants, nobody knows that it wants nothing.
+    let not_yet = Sight { option_list: true, ..Sight::default() };
+    let Some(last) = layout::last_row(screen) else { return not_yet };
     if let Some(frame) = Frame::lowest(screen) {
         let dialog = dialogs::find(screen, &frame);
-        let option_list = dialog.is_some() || !frame.items().is_empty();
+        // While it signs in, it may still ask how.
+        let option_list = dialog.is_some() || !frame.items().is_empty() || spins(frame.first());
         return Sight { dialog, option_list, ..Sight::default() };
     }
-    // It is drawn a moment before it takes a paste.
-    let composer = composer_rows(screen, last).filter(|_| screen.modes().bracketed_paste);
-    let Some((rule, rows)) = composer else {
-        // Until the new one shows what it wants, nobody knows that it wants nothing.
-        let restarts = screen.lines().any(|line| line.trim_start().starts_with(RESTARTING));
-        return Sight { option_list: restarts, ..Sight::default() };
+    let Some((rule, rows)) = composer_rows(screen, last) else {
+        let restarts = screen.line(last).is_some_and(|line| line.trim_start().starts_with(RESTARTING));
+        return if restarts { not_yet } else { Sight::default() };
     };
+    // It is drawn a moment before it takes a paste.
+    if !screen.modes().bracketed_paste {
+        return not_yet;
+    }
     let above = layout::filled(screen, 0..rule).next_back().map(|(_, line)| line);
     Sight {
         composer: Some(Composer { draft: draft(screen, rows) }),
@@ -48,8 +52,11 @@ pub(super) fn see(screen: &Screen) -> Sight {
 
 /// The line above the rule. Names of hooks stay there for a while after the turn, but without a spinner.
 fn shows_a_turn(line: &str) -> bool {
-    let spins = line.trim_start().starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c));
-    layout::indent(line) <= 1 && spins || line.trim_start().starts_with("! Shell awaiting input")
+    layout::indent(line) <= 1 && spins(line) || line.trim_start().starts_with("! Shell awaiting input")
+}
+
+fn spins(line: &str) -> bool {
+    line.trim_start().starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c))
 }
 
 /// The row of the rule above the composer, and the rows of its text. What was said before looks the same, but has no rule

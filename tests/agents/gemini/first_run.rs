@@ -32,6 +32,9 @@ async fn sign_in(world: &mut World) {
     };
     assert_eq!(world.respond(key).await.expect("given").outcome, "answered");
     world.wait_state("idle").await;
+    let states = world.states();
+    let last = states.iter().rposition(|state| state == "prompt").expect("there were some");
+    assert!(!states[..last].iter().any(|state| state == "idle"), "idle before it is set up: {states:?}");
 }
 
 #[tokio::test]
@@ -41,14 +44,17 @@ async fn a_fresh_gemini_is_led_to_its_prompt_by_answers() {
     assert_eq!(trust.options.first().map(|label| label.starts_with("Trust folder")), Some(true));
     world.accept().await;
     sign_in(&mut world).await;
-    let states = world.states();
-    assert_eq!(
-        states.first().map(String::as_str),
-        Some("prompt"),
-        "not idle before it is trusted: {states:?}"
-    );
     still_answers(&mut world, "hello by answers").await;
     assert_eq!(world.api.user_messages(), ["hello by answers"]);
+}
+
+#[tokio::test]
+async fn a_fresh_gemini_without_hooks_is_not_taken_for_idle() {
+    let Some(mut world) = virgin().coop(&["--groom", "pristine"]).start().await else { return };
+    world.wait_prompt_of("trust").await;
+    world.accept().await;
+    sign_in(&mut world).await;
+    still_answers(&mut world, "hello without hooks").await;
 }
 
 #[tokio::test]

@@ -1,9 +1,14 @@
 //! What else happens in a session of the real gemini: its state stays true, and its home stays clean.
 
+use std::time::{Duration, Instant};
+
 use coop_client::v1;
 
 use super::{idle, shell, still_answers};
 use crate::world::{Setup, until};
+
+/// How long a key may take to have its effect before it is pressed again.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Two processes, as gemini usually runs.
 fn usual() -> Setup {
@@ -19,8 +24,13 @@ async fn a_cleared_conversation_is_another_one() {
     world.press("\x1b[200~/clear\x1b[201~").await;
     world.see_row("the command", |row| row.starts_with(" > /clear")).await;
     let id = before.agent_session_id.clone();
+    // An Enter that comes too early is lost, and each that is taken clears once more.
+    let mut pressed: Option<Instant> = None;
     until("another conversation", async || {
-        world.press("\r").await;
+        if pressed.is_none_or(|at| at.elapsed() > PATIENCE) {
+            world.press("\r").await;
+            pressed = Some(Instant::now());
+        }
         (world.state().await.agent_session_id != id).then_some(())
     })
     .await;

@@ -23,7 +23,10 @@ const VALUED: [&str; 15] = [
 ];
 
 /// Short flags and their names.
-const SHORT: [(&str, &str); 10] = [
+const SHORT: [(&str, &str); 13] = [
+    ("d", "debug"),
+    ("h", "help"),
+    ("v", "version"),
     ("m", "model"),
     ("p", "prompt"),
     ("i", "prompt-interactive"),

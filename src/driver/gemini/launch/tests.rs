@@ -1,1 +1,224 @@
+use std::io;
+use std::path::Path;
 
+use serde_json::json;
+
+use super::*;
+
+const FRESH: &str = "11111111-2222-4333-8444-555555555555";
+const MACHINE: &str = "/etc/gemini-cli/settings.json";
+const PROJECTS: &str = "/home/dev/.gemini/projects.json";
+
+/// An order that tests change.
+struct Bench {
+    program: &'static str,
+    args: Vec<OsString>,
+    env: BTreeMap<OsString, OsString>,
+    groom: Groom,
+    settings: Option<Value>,
+    mcp: Option<Value>,
+    version: Option<Version>,
+    resume: Option<&'static str>,
+    files: BTreeMap<PathBuf, &'static str>,
+}
+
+impl Bench {
+    fn new(args: &[&str]) -> Self {
+        Self {
+            program: "/usr/bin/gemini",
+            args: args.iter().map(OsString::from).collect(),
+            env: BTreeMap::from([("HOME".into(), "/home/dev".into())]),
+            groom: Groom::Auto,
+            settings: None,
+            mcp: None,
+            version: Some(Version(0, 61, 0)),
+            resume: None,
+            files: BTreeMap::from([(PROJECTS.into(), r#"{"projects":{"/work":"work-1"}}"#)]),
+        }
+    }
+
+    fn outfit(&self) -> Result<Outfit, String> {
+        let read = |path: &Path| {
+            let text = self.files.get(path).map(|text| (*text).to_owned());
+            text.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        };
+        outfit(&Order {
+            program: OsStr::new(self.program),
+            args: &self.args,
+            env: &self.env,
+            cwd: Path::new("/work"),
+            dir: Path::new("/run/coop/s1"),
+            hook: Path::new("/opt/it's/coop"),
+            groom: self.groom,
+            settings: self.settings.as_ref(),
+            mcp: self.mcp.as_ref(),
+            version: self.version,
+            resume: self.resume,
+            fresh_id: FRESH,
+            read: &read,
+        })
+    }
+
+    /// The arguments, in one line.
+    fn line(&self) -> String {
+        let args = self.outfit().expect("an outfit").args;
+        args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn written(&self) -> Value {
+        let files = self.outfit().expect("an outfit").files;
+        serde_json::from_str(&files[0].1).expect("settings are JSON")
+    }
+
+    fn log(&self) -> Option<LogPlace> {
+        self.outfit().expect("an outfit").traces.log
+    }
+}
+
+fn chats() -> Option<LogPlace> {
+    Some(LogPlace::NewIn { dir: "/home/dev/.gemini/tmp/work-1/chats".into(), ending: ".jsonl" })
+}
+
+#[test]
+fn a_plain_command_gets_an_id_and_the_extension_and_leaves_known_traces() {
+    let bench = Bench::new(&["-m", "flash", "do it"]);
+    assert_eq!(bench.line(), format!("-m flash do it --session-id {FRESH}"));
+    let outfit = bench.outfit().unwrap();
+    assert_eq!(outfit.traces, Traces { log: chats(), registry: None, stdout: false });
+    assert_eq!((outfit.files, outfit.unheard), (Vec::new(), None));
+    assert_eq!(outfit.env[OsStr::new("COOP_HOOK_PROGRAM")], "/opt/it's/coop");
+    assert_eq!(outfit.shared.unwrap().dir, Path::new("/home/dev/.gemini/extensions/coop-hooks"));
+}
+
+#[test]
+fn the_extension_does_nothing_outside_of_coop_and_is_the_same_for_all() {
+    let shared = |bench: Bench| bench.outfit().unwrap().shared.unwrap();
+    let one = shared(Bench::new(&[]));
+    assert_eq!(one, shared(Bench { resume: Some("other"), ..Bench::new(&["-y"]) }));
+    let hooks: Value = serde_json::from_str(&one.files[1].1).unwrap();
+    let hooks = hooks["hooks"].as_object().unwrap();
+    let events = ["AfterAgent", "AfterTool", "BeforeAgent", "BeforeTool", "Notification", "SessionStart"];
+    assert_eq!(hooks.keys().collect::<Vec<_>>(), events);
+    for (event, hook) in hooks {
+        let command = hook[0]["hooks"][0]["command"].as_str().unwrap();
+        assert!(command.starts_with("if [ -n \"$COOP_HOOK_PIPE\" ]; then "), "{command}");
+        assert!(command.contains(&format!("\"$COOP_HOOK_PROGRAM\" hook {event};")), "{command}");
+    }
+    let about: Value = serde_json::from_str(&one.files[0].1).unwrap();
+    assert_eq!(about["name"], "coop-hooks");
+}
+
+#[test]
+fn a_pristine_command_stays_as_it_is_but_is_still_watched() {
+    let args = ["-p", "hi", "-o", "stream-json"];
+    let bench = Bench { groom: Groom::Pristine, settings: Some(json!({"a": 1})), ..Bench::new(&args) };
+    let outfit = bench.outfit().unwrap();
+    assert_eq!(outfit.traces, Traces { log: chats(), registry: None, stdout: true });
+    assert_eq!(
+        outfit,
+        Outfit { args: bench.args.clone(), traces: outfit.traces.clone(), ..Outfit::default() }
+    );
+}
+
+#[test]
+fn a_command_that_chooses_its_conversation_or_has_none_keeps_to_it() {
+    for args in [
+        &["--session-id", "mine"][..],
+        &["--session-id=mine"],
+        &["-r", "latest"],
+        &["--resume"],
+        &["--list-sessions"],
+        &["--version"],
+        &["-v"],
+        &["--acp"],
+    ] {
+        assert_eq!(Bench::new(args).line(), args.join(" "));
+    }
+    assert_eq!(Bench { version: None, ..Bench::new(&["hi"]) }.line(), "hi");
+    assert_eq!(Bench { version: Some(Version(0, 60, 9)), ..Bench::new(&["hi"]) }.line(), "hi");
+}
+
+#[test]
+fn resuming_replaces_what_the_command_says_of_conversations() {
+    let line = |args: &[&str]| Bench { resume: Some("other"), ..Bench::new(args) }.line();
+    assert_eq!(line(&["-y"]), "-y --resume other");
+    assert_eq!(line(&["--session-id", "mine", "-y"]), "-y --resume other");
+    assert_eq!(line(&["-r=latest"]), "--resume other");
+    assert_eq!(line(&["-y", "--", "hi"]), "-y --resume other -- hi");
+    assert_eq!(
+        Bench { resume: Some("other"), ..Bench::new(&[]) }.log(),
+        None,
+        "its hooks tell which file it is"
+    );
+}
+
+#[test]
+fn flags_stand_where_gemini_takes_them_for_flags() {
+    let by = |program, args: &[&str]| Bench { program, ..Bench::new(args) }.line();
+    let added = format!("--session-id {FRESH}");
+    assert_eq!(by("/bin/bash", &["-c", "gemini \"$@\"", "_"]), format!("-c gemini \"$@\" _ {added}"));
+    assert_eq!(by("node", &["/opt/gemini.js", "--", "x"]), format!("/opt/gemini.js {added} -- x"));
+    assert_eq!(by("gemini", &["-p", "--resume"]), "-p --resume", "a flag is no value");
+}
+
+#[test]
+fn chores_are_left_alone() {
+    for args in [&["mcp", "list"][..], &["extensions", "install", "x"], &["-d", "skills"]] {
+        let bench = Bench::new(args);
+        assert_eq!(bench.outfit(), Ok(Outfit { args: bench.args.clone(), ..Outfit::default() }));
+    }
+    assert!(Bench::new(&["-m", "mcp"]).line().contains(FRESH), "that is the model's name");
+}
+
+#[test]
+fn settings_are_laid_over_those_of_the_machine() {
+    let mut bench = Bench {
+        settings: Some(json!({"ui": {"theme": "x"}, "list": [2]})),
+        mcp: Some(json!({"db": {"command": "run"}})),
+        ..Bench::new(&[])
+    };
+    bench.files.insert(MACHINE.into(), r#"{"ui":{"theme":"y","footer":1},"list":[1],"mcpServers":{"a":{}}}"#);
+    let wanted = json!({
+        "ui": {"theme": "x", "footer": 1},
+        "list": [2],
+        "mcpServers": {"a": {}, "db": {"command": "run"}},
+    });
+    assert_eq!(bench.written(), wanted);
+    let outfit = bench.outfit().unwrap();
+    assert_eq!(outfit.files[0].0, Path::new("/run/coop/s1/settings.json"));
+    assert_eq!(outfit.env[OsStr::new("GEMINI_CLI_SYSTEM_SETTINGS_PATH")], "/run/coop/s1/settings.json");
+
+    bench.env.insert("GEMINI_CLI_SYSTEM_SETTINGS_PATH".into(), "own.json".into());
+    bench.files.insert("/work/own.json".into(), r#"{"own":true}"#);
+    assert_eq!(bench.written()["own"], true);
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_an_error_that_says_which() {
+    let refusal = |settings: Option<Value>, mcp: Option<Value>, machine: &'static str| {
+        let mut bench = Bench { settings, mcp, ..Bench::new(&[]) };
+        bench.files.insert(MACHINE.into(), machine);
+        bench.outfit().expect_err("no outfit")
+    };
+    assert!(refusal(Some(json!([])), None, "{}").contains("the settings in the agent config"));
+    assert!(refusal(None, Some(json!(1)), "{}").contains("the MCP servers in the agent config"));
+    assert!(refusal(Some(json!({})), None, "[]").contains(MACHINE));
+    assert!(refusal(Some(json!({})), None, "{").contains(MACHINE));
+}
+
+#[test]
+fn traces_follow_the_environment() {
+    let mut bench = Bench::new(&[]);
+    bench.env.insert("GEMINI_CLI_HOME".into(), "/other".into());
+    assert_eq!(bench.log(), None, "this home has not seen the folder");
+    bench.files.insert("/other/.gemini/projects.json".into(), r#"{"projects":{"/work":"w"}}"#);
+    let dir = "/other/.gemini/tmp/w/chats".into();
+    assert_eq!(bench.log(), Some(LogPlace::NewIn { dir, ending: ".jsonl" }));
+    for odd in [r#"{"projects":{"/work":"../up"}}"#, r#"{"projects":{"/work":""}}"#, "{", "[]"] {
+        bench.files.insert("/other/.gemini/projects.json".into(), odd);
+        assert_eq!(bench.log(), None, "{odd}");
+    }
+    bench.env.clear();
+    let outfit = bench.outfit().unwrap();
+    assert_eq!((outfit.shared, outfit.traces), (None, Traces::default()));
+}
