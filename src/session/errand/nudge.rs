@@ -17,7 +17,7 @@ use crate::session::talk::Refusal;
 const WHOLE: Duration = Duration::from_secs(9);
 /// How long somebody's keys may take to show.
 const HUMAN_ECHO: Duration = Duration::from_millis(300);
-/// How long an idle agent may take to draw its composer anew: gemini clears the whole screen first.
+/// How long an idle agent may take to draw its composer anew; one was seen to clear the whole screen first.
 const REDRAW: Duration = Duration::from_secs(4);
 /// How long a stopped turn may take to end.
 const STOPPING: Duration = Duration::from_secs(4);

@@ -423,26 +423,6 @@ fn a_dialog_that_opens_under_a_paste_gets_no_enter() {
 }
 
 #[test]
-fn a_composer_that_is_drawn_anew_is_waited_for() {
-    let mut stage = Stage::idle();
-    stage.show("").take_typed();
-    let mut nudge = stage.nudge("soon");
-    stage.pass(500);
-    assert_eq!(stage.take_typed(), "");
-    stage.show(">");
-    assert_eq!(stage.take_typed(), "\x1b[200~soon\x1b[201~");
-    stage.show("> soon").hook("begin", "soon");
-    assert_eq!(answer(&mut nudge).outcome, NudgeOutcome::Accepted);
-
-    let mut stage = Stage::idle();
-    stage.show("").take_typed();
-    let mut nudge = stage.nudge("never");
-    stage.pass(3000).show(">").pass(3000);
-    assert_eq!(answer(&mut nudge).outcome, NudgeOutcome::Rejected(Refusal::AgentBusy));
-    assert_eq!(stage.take_typed(), "");
-}
-
-#[test]
 fn without_paste_mode_nothing_is_typed() {
     let mut stage = Stage::idle();
     stage.output("\x1b[?2004l").pass(100).take_typed();
