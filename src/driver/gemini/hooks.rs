@@ -132,3 +132,81 @@ fn circumstances(event: &str, payload: &Value) -> impl Iterator<Item = Fact> {
         .map(|id| Fact::Conversation { id, transcript: text("transcript_path").filter(|_| !stub) });
     [conversation, text("cwd").map(Fact::Cwd)].into_iter().flatten().filter(move |_| event != "SessionEnd")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::driver::prompt::{Ask, PromptKind};
+
+    fn asked(findings: Vec<Finding>) -> Ask {
+        let ask = findings.into_iter().find_map(|finding| match finding {
+            Finding::Evidence(Evidence { claim: Claim::Asked(ask), .. }) => Some(*ask),
+            Finding::Evidence(_) | Finding::Fact(_) => None,
+        });
+        ask.expect("a dialog was announced")
+    }
+
+    fn notification(details: Value) -> Value {
+        json!({ "notification_type": "ToolPermission", "message": "?", "details": details })
+    }
+
+    #[test]
+    fn each_of_two_tools_gets_its_own_dialog() {
+        let mut hooks = Hooks::default();
+        for command in ["rm a", "rm b"] {
+            let input = json!({ "command": command, "description": format!("of {command}") });
+            hooks.read("BeforeTool", &json!({ "tool_name": "run_shell_command", "tool_input": input }));
+        }
+        for command in ["rm b", "rm a"] {
+            let details = json!({ "type": "exec", "command": command });
+            let ask = asked(hooks.read("Notification", &notification(details)));
+            assert_eq!(ask.input.unwrap()["description"], format!("of {command}"));
+        }
+    }
+
+    #[test]
+    fn a_dialog_of_a_tool_that_nobody_told_of_says_what_it_can() {
+        let mut hooks = Hooks::default();
+        let ask =
+            asked(hooks.read("Notification", &notification(json!({ "type": "exec", "command": "ls" }))));
+        assert_eq!((ask.kind, ask.tool.as_deref()), (PromptKind::Permission, Some("run_shell_command")));
+        assert_eq!(ask.input, Some(json!({ "command": "ls" })));
+        let details = json!({ "type": "mcp", "serverName": "s", "toolName": "t" });
+        let ask = asked(hooks.read("Notification", &notification(details)));
+        assert_eq!((ask.tool.as_deref(), ask.input), (Some("mcp_s_t"), None));
+        let ask = asked(hooks.read("Notification", &notification(json!({ "type": "ask_user" }))));
+        assert_eq!((ask.kind, ask.questions), (PromptKind::Question, Vec::new()));
+        assert_eq!(hooks.read("Notification", &notification(json!({}))), []);
+        assert_eq!(hooks.read("Notification", &json!({ "details": { "type": "exec" } })), []);
+    }
+
+    #[test]
+    fn tools_that_never_end_are_forgotten() {
+        let mut hooks = Hooks::default();
+        for number in 0..3 * TOOLS {
+            let input = json!({ "command": number.to_string() });
+            hooks.read("BeforeTool", &json!({ "tool_name": "run_shell_command", "tool_input": input }));
+        }
+        assert_eq!(hooks.tools.len(), TOOLS);
+        hooks.read("BeforeAgent", &json!({ "prompt": "next" }));
+        assert_eq!(hooks.tools.len(), 0);
+    }
+
+    #[test]
+    fn the_log_that_is_named_when_a_conversation_goes_on_is_a_stub() {
+        let payload = |source: &str| json!({ "session_id": "s", "transcript_path": "/t", "source": source });
+        let named = |source: &str| {
+            let findings = Hooks::default().read("SessionStart", &payload(source));
+            let transcript = findings.into_iter().find_map(|finding| match finding {
+                Finding::Fact(Fact::Conversation { transcript, .. }) => Some(transcript),
+                Finding::Fact(_) | Finding::Evidence(_) => None,
+            });
+            transcript.expect("a conversation")
+        };
+        assert_eq!(named("startup").as_deref(), Some("/t"));
+        assert_eq!(named("clear").as_deref(), Some("/t"));
+        assert_eq!(named("resume"), None);
+    }
+}

@@ -80,3 +80,35 @@ fn text(content: &Value) -> Option<String> {
     };
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn user(text: &str) -> Value {
+        json!({ "type": "user", "content": [{ "text": text }], "timestamp": "2026-11-15T23:32:42.116Z" })
+    }
+
+    #[test]
+    fn what_is_written_once_more_is_no_news() {
+        let mut log = Log::default();
+        assert_eq!(log.read(&user("first")).len(), 1);
+        assert_eq!(log.read(&user("<session_context> of the folder")), []);
+        assert_eq!(log.read(&user("first")), []);
+        assert_eq!(log.read(&json!({ "type": "info", "content": "Request cancelled." })), []);
+        assert_eq!(log.read(&json!({ "$set": { "lastUpdated": "now" } })), []);
+        assert_eq!(log.read(&user("first")), [], "only all messages at once end it");
+        log.read(&json!({ "$set": { "messages": [] } }));
+        assert_eq!(log.read(&user("second")).len(), 1);
+    }
+
+    #[test]
+    fn a_turn_that_another_source_tells_of_ends_the_repetition() {
+        let mut log = Log::default();
+        log.read(&user("<session_context>"));
+        log.turn_began();
+        assert_eq!(log.read(&user("new")).len(), 1);
+    }
+}

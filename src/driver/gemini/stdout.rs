@@ -73,3 +73,42 @@ impl Stdout {
 fn told(cause: &'static str, claim: Claim, seen: &str) -> Finding {
     Finding::new(Tier::Stdout, cause, claim, ask::one_line(seen))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(findings: Vec<Finding>) -> Option<String> {
+        findings.into_iter().find_map(|finding| match finding {
+            Finding::Fact(Fact::Message(text)) => Some(text),
+            Finding::Fact(_) | Finding::Evidence(_) => None,
+        })
+    }
+
+    fn piece(text: &str) -> Value {
+        json!({ "type": "message", "role": "assistant", "content": text, "delta": true })
+    }
+
+    #[test]
+    fn an_answer_is_put_together_from_its_pieces() {
+        let mut stdout = Stdout::default();
+        let end = json!({ "type": "result", "status": "success" });
+        for text in ["one ", "answer"] {
+            assert_eq!(said(stdout.read(&piece(text))), None);
+        }
+        assert_eq!(said(stdout.read(&end)).as_deref(), Some("one answer"));
+        assert_eq!(said(stdout.read(&end)), None, "it is told once");
+    }
+
+    #[test]
+    fn an_endless_answer_takes_no_endless_room() {
+        let mut stdout = Stdout::default();
+        let text = "x".repeat(LONGEST / 3);
+        for _ in 0..10 {
+            stdout.read(&piece(&text));
+        }
+        assert!(stdout.said.len() <= LONGEST);
+    }
+}
