@@ -15,7 +15,7 @@ pub struct Sight {
     pub retrying: Option<Trouble>,
     /// The screen is all that tells of a turn that ended badly, and this is what it says.
     pub failed: Option<Trouble>,
-    /// Something like a list of options is visible, known or not.
+    /// Something like a list of options is visible, known or not, or something that is still being drawn: no sign of rest.
     pub option_list: bool,
 }
 
