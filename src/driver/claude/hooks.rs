@@ -88,7 +88,7 @@ fn claim<'a>(event: &str, payload: &'a Value) -> Option<(&'static str, Claim, &'
         "StopFailure" => {
             let said = ["last_assistant_message", "error_details"];
             let text = said.map(seen).into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-            let failed = Claim::Failed(trouble::of(payload["error"].as_str(), None, text));
+            let failed = trouble::claim(trouble::of(payload["error"].as_str(), None, text));
             ("hook:StopFailure", failed, seen("error"))
         }
         "PreCompact" => ("hook:PreCompact", Claim::Working, seen("trigger")),

@@ -42,7 +42,7 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
         (Some("assistant"), _) if line["isApiErrorMessage"] == true => {
             let text = text(content).unwrap_or_default();
             let failed = trouble::in_fields(line, "apiErrorStatus", &text);
-            Some(("log:api_error", Claim::Failed(failed), text))
+            Some(("log:api_error", trouble::claim(failed), text))
         }
         (Some("assistant"), _) => {
             findings.extend(tools(content).map(Finding::Fact));

@@ -55,7 +55,7 @@ fn result(line: &Value, subtype: &str) -> Vec<Finding> {
     if failed {
         let text = if said.is_empty() { subtype } else { said };
         let trouble = trouble::in_fields(line, "api_error_status", text);
-        return vec![told("stdout:result", Claim::Failed(trouble), text)];
+        return vec![told("stdout:result", trouble::claim(trouble), text)];
     }
     let message = Some(said).filter(|said| !said.is_empty()).map(|said| Fact::Message(said.to_owned()));
     let mut findings: Vec<_> = message.into_iter().map(Finding::Fact).collect();

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use crate::driver::agent::{ErrorCategory, Trouble};
+use crate::driver::agent::{ErrorCategory, Parked, Trouble};
+use crate::driver::evidence::Claim;
 
 /// Claude's own names, as hooks, log and stdout all use them. What is not here says nothing by its name.
 const NAMES: [(&str, ErrorCategory); 9] = [
@@ -52,6 +53,9 @@ const WORDS: [(&str, ErrorCategory); 29] = [
     ("server-side issue", ErrorCategory::ServerError),
 ];
 
+/// Limits that trying again does not help against, in lower case.
+const LIMITS: [&str; 3] = ["usage limit", "limit reached", "hit your limit"];
+
 /// An error of which several things may be known: its name, the status of the API's answer, what Claude said.
 pub(super) fn of(name: Option<&str>, status: Option<u64>, text: &str) -> Trouble {
     let by_words = by_words(text);
@@ -83,6 +87,23 @@ pub(super) fn in_fields(from: &Value, status: &str, text: &str) -> Trouble {
     of(from["error"].as_str(), from[status].as_u64(), text)
 }
 
+/// What an error does to the turn: a limit that only time lifts parks the agent, everything else fails.
+pub(super) fn claim(trouble: Trouble) -> Claim {
+    let words = trouble.detail.to_lowercase();
+    if trouble.category != ErrorCategory::RateLimited || !LIMITS.iter().any(|limit| words.contains(limit)) {
+        return Claim::Failed(trouble);
+    }
+    let resume_at_epoch_ms = reset(&trouble.detail);
+    Claim::Parked(Parked { trouble, resume_at_epoch_ms })
+}
+
+/// When the limit is lifted, if Claude says it in a way that has a date: as seconds since 1970 behind a bar.
+fn reset(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once('|')?;
+    let digits: &str = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse::<u64>().ok().filter(|_| digits.len() == 10).map(|seconds| seconds * 1000)
+}
+
 fn by_name(name: &str) -> Option<ErrorCategory> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, category)| *category)
 }
@@ -105,6 +126,25 @@ fn by_words(text: &str) -> Option<ErrorCategory> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_parks_with_a_time_only_if_there_is_one() {
+        let claimed = |text: &str| claim(of(Some("rate_limit"), Some(429), text));
+        let Claim::Parked(parked) = claimed("Claude AI usage limit reached|1794900000") else {
+            panic!("not parked")
+        };
+        assert_eq!(parked.resume_at_epoch_ms, Some(1_794_900_000_000));
+        for text in [
+            "You've hit your limit · resets 3pm",
+            "Usage limit reached|soon",
+            "usage limit reached|12345678901",
+        ] {
+            let Claim::Parked(parked) = claimed(text) else { panic!("{text} does not park") };
+            assert_eq!(parked.resume_at_epoch_ms, None, "{text}");
+        }
+        assert!(matches!(claimed("API Error: Request rejected (429)"), Claim::Failed(_)));
+        assert!(matches!(claim(of(None, Some(500), "limit reached|1794900000")), Claim::Failed(_)));
+    }
 
     #[test]
     fn what_claude_shows_is_recognised() {

@@ -59,3 +59,16 @@ async fn nobody_at_the_other_end_is_no_internet() {
     assert_eq!(state.error_category.as_deref(), Some("no_internet"), "{:?}", state.error_detail);
     assert!(world.nudge("and now").await.is_ok(), "an error takes a message");
 }
+
+#[tokio::test]
+async fn a_limit_that_only_time_lifts_parks_claude_and_a_message_still_goes_in() {
+    let Some(mut world) = idle(Setup::claude()).await else { return };
+    let limit = "#refuse 429 Claude AI usage limit reached|1794900000";
+    let nudged = world.nudge(&format!("{limit} {limit} {limit}")).await.expect("taken");
+    let state = world.wait_state_after(nudged.seq, "parked").await;
+    assert_eq!(state.error_category.as_deref(), Some("rate_limited"));
+    assert_eq!(state.resume_at_epoch_ms, Some(1_794_900_000_000));
+    let next = world.nudge("is it over").await.expect("a parked agent takes a message");
+    world.hear("echo: is it over").await;
+    world.wait_state_after(next.seq, "idle").await;
+}
