@@ -16,6 +16,7 @@ mod codex;
 #[allow(dead_code, reason = "what a test can ask of the model does not depend on the tests there are")]
 mod fake;
 mod gemini;
+mod resume;
 mod scenario;
 #[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;
