@@ -3,6 +3,7 @@
 mod first_run;
 mod interrupt;
 mod life;
+mod mcp;
 mod nudge;
 mod permission;
 mod question;

@@ -253,7 +253,8 @@ impl<'a> Frame<'a> {
         let items = self.items(POINTER).filter(|items| items.first().is_some_and(|item| item.row > top));
         let permission = message.starts_with("Allow ") && message.contains(" to run tool ");
         let kind = if permission { PromptKind::Permission } else { PromptKind::Question };
-        let dialog = self.dialog(kind, top, message);
+        // The row that counts fields also counts those without an answer, which moving about changes.
+        let dialog = self.dialog(kind, top + 1, message);
         Some(match items {
             Some(items) => self.listed(dialog, &items),
             None => {

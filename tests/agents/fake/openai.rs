@@ -127,15 +127,22 @@ impl Voice for Responses {
         frames + &self.done(&item)
     }
 
-    /// A tool that takes plain text instead of JSON is called with a JSON string.
+    /// A tool that takes plain text instead of JSON is called with a JSON string; one of an MCP server by both names.
     fn call(&mut self, name: &str, input: &Value) -> String {
         let frames = self.end_text();
         let id = format!("call_fake{:04}{:02}", self.number, self.items);
         let item = match input.as_str() {
             Some(text) => json!({ "type": "custom_tool_call", "call_id": id, "name": name, "input": text }),
-            None => json!({
-                "type": "function_call", "call_id": id, "name": name, "arguments": input.to_string(),
-            }),
+            None => {
+                let (namespace, name) = match name.rsplit_once("__") {
+                    Some((server, tool)) => (Some(server), tool),
+                    None => (None, name),
+                };
+                json!({
+                    "type": "function_call", "call_id": id, "namespace": namespace, "name": name,
+                    "arguments": input.to_string(),
+                })
+            }
         };
         frames + &self.done(&item)
     }
