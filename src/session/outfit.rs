@@ -106,7 +106,10 @@ impl Outfitter {
         for (path, text) in files {
             write_private(&path, &text)
                 .map_err(|error| LaunchError::Unprepared(format!("{}: {error}", path.display())))?;
-            self.written.push(path);
+            // The next child has the same files.
+            if !self.written.contains(&path) {
+                self.written.push(path);
+            }
         }
         if let Some(shared) =
             shared.filter(|shared| self.shared.as_ref().is_none_or(|held| held.dir() != shared.dir))
