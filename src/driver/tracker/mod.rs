@@ -7,11 +7,11 @@
 //! |---|---|
 //! | the child has exited | `exited`, and nothing after it |
 //! | a dialog stands | `prompt` |
-//! | a source says for a second that a dialog stands, and neither it nor a composer is recognised | `prompt` without options |
+//! | a source says that a dialog stands, and for a second neither it nor a composer is recognised | `prompt` without options |
 //! | a turn runs | `working`, with what it is retrying |
 //! | a turn ended badly | `error` or `parked` |
 //! | a turn is over, and the composer is on screen and nothing runs | `idle` |
-//! | a turn is over for a second, and neither composer nor options nor a running turn are recognised | `idle` |
+//! | a turn is over, and for a second neither composer nor options nor a running turn are recognised | `idle` |
 //! | otherwise | what it was, but never a prompt that is gone |
 //!
 //! The screen is read on every look, and is evidence itself:
@@ -46,7 +46,7 @@ const LOOK_APART: Duration = Duration::from_millis(250);
 const LOOKS: u32 = 3;
 /// How old a turn's last sign of life must be before the screen may end it: what was just said is not drawn yet.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How long a turn may be over, or a dialog be announced by a status file, without the screen showing it.
+/// How long a turn may be over, or a dialog be told of, while the screen shows nothing that is recognised.
 const UNRECOGNISED: Duration = Duration::from_secs(1);
 /// Why there is an error that only the screen tells of.
 const SCREEN_ERROR: &str = "screen:error";
@@ -100,6 +100,7 @@ pub struct Tracker {
     drawn_late: bool,
     /// It has been idle before.
     settled: bool,
+    unread: Option<Unread>,
 }
 
 /// A dialog that a source knows to stand, and nothing more of it.
@@ -109,6 +110,13 @@ struct Waiting {
     id: PromptId,
     tier: Tier,
     cause: &'static str,
+}
+
+/// A screen on which nothing is recognised. It may be half drawn, so only its age makes it count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unread {
+    since: Instant,
+    option_list: bool,
 }
 
 /// Looks at an idle screen in a row.
@@ -133,6 +141,7 @@ impl Tracker {
             grace_ends: None,
             drawn_late: false,
             settled: false,
+            unread: Some(Unread { since: now, option_list: false }),
         }
     }
 
@@ -246,6 +255,7 @@ impl Tracker {
         self.sight = sight;
         let told = self.waiting.as_ref().is_some_and(|waiting| waiting.tier == Tier::Terminal);
         self.asking.look(now, &self.sight, told);
+        self.read(now);
         // A dialog that was there when the turn was said to be over is about to go.
         let word = self.standing.word();
         let unexplained = self.asking.inside_a_turn().is_some_and(|since| since > word.at);
@@ -279,6 +289,15 @@ impl Tracker {
             self.standing.stand(word);
         }
         self.decide(now);
+    }
+
+    /// Notes since when nothing is recognised.
+    fn read(&mut self, now: Instant) {
+        let Sight { composer, busy, option_list, .. } = &self.sight;
+        let recognised = composer.is_some() || *busy || self.asking.on_screen();
+        let again = self.unread.filter(|unread| unread.option_list == *option_list);
+        let unread = again.unwrap_or(Unread { since: now, option_list: *option_list });
+        self.unread = (!recognised).then_some(unread);
     }
 
     /// An error that only the screen told of has gone from it, so something was done since. Whether that is over, the
@@ -315,13 +334,9 @@ impl Tracker {
             return None;
         }
         let word = self.standing.word();
-        let unrecognised = match word.turn {
-            Turn::Over(End::Well) if self.verdict.situation != Situation::Idle => {
-                Some(word.at + UNRECOGNISED)
-            }
-            Turn::Over(_) | Turn::Unknown | Turn::Running { .. } => None,
-        };
-        let waiting = self.waiting.as_ref().map(|waiting| waiting.since + UNRECOGNISED);
+        let resting = word.turn == Turn::Over(End::Well) && self.verdict.situation != Situation::Idle;
+        let unrecognised = resting.then(|| self.believed_unread(word.at)).flatten();
+        let waiting = self.waiting.as_ref().and_then(|waiting| self.believed_unread(waiting.since));
         let drawn_late = self.drawn_late.then_some(word.at + SETTLED);
         let settling = Some(word.at + self.habits.settling).filter(|at| !self.settled && *at > now);
         let idle_look =
@@ -376,6 +391,11 @@ impl Tracker {
         (reason, self.votes.values().cloned().collect())
     }
 
+    /// When what was said at `at` is believed without the screen, if the screen goes on to show nothing.
+    fn believed_unread(&self, at: Instant) -> Option<Instant> {
+        self.unread.map(|unread| unread.since.max(at) + UNRECOGNISED)
+    }
+
     fn over(&self) -> bool {
         self.verdict.situation == Situation::Exited
     }
@@ -419,9 +439,7 @@ impl Tracker {
         }
         let sight = &self.sight;
         if let Some(waiting) = &self.waiting
-            && now.duration_since(waiting.since) >= UNRECOGNISED
-            && sight.composer.is_none()
-            && !sight.busy
+            && self.believed_unread(waiting.since).is_some_and(|at| at <= now)
         {
             let prompt = Arc::new(unreadable(waiting.id.clone()));
             self.verdict =
@@ -438,11 +456,8 @@ impl Tracker {
             Turn::Over(End::Parked(parked)) => Situation::Parked(parked.clone()),
             Turn::Over(End::Well) => {
                 let shown = sight.composer.is_some() && !sight.busy && !self.asking.on_screen();
-                let nothing_known = sight.composer.is_none()
-                    && !sight.busy
-                    && !sight.option_list
-                    && !self.asking.on_screen()
-                    && now.duration_since(*at) >= UNRECOGNISED;
+                let nothing_known =
+                    !sight.option_list && self.believed_unread(*at).is_some_and(|at| at <= now);
                 let believed = self.settled || now.duration_since(*at) >= self.habits.settling;
                 if (shown || nothing_known) && believed {
                     self.settled = true;

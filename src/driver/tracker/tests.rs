@@ -600,6 +600,22 @@ fn an_agent_whose_idle_screen_is_no_proof_is_not_ended_by_it() {
     assert_eq!(bench.state(), AgentState::Working);
 }
 
+#[test]
+fn a_screen_that_is_half_drawn_says_nothing() {
+    let hidden = Sight { option_list: true, ..Sight::default() };
+    let mut bench = Bench::new();
+    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(5000, &hidden).pass(900, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Starting, "it may be the top half of a dialog");
+    bench.pass(200, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Idle);
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Registry, Claim::Waiting).pass(5000, &busy()).pass(900, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
+    bench.pass(200, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Prompt);
+}
+
 /// Small numbers that look random and come out the same each time.
 struct Dice(u64);
 
