@@ -4,6 +4,7 @@
 
 use super::agent::{Parked, Tier, Trouble};
 use super::prompt::Ask;
+use super::usage::Spent;
 
 /// What one observation means.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +65,7 @@ pub enum Fact {
     Message(String),
     /// A tool is about to be used, and this is what its dialog would ask if it had one.
     ToolUse(Box<Ask>),
+    Spent(Spent),
 }
 
 impl Finding {

@@ -16,6 +16,7 @@ pub mod sight;
 pub mod stamp;
 pub mod tracker;
 pub mod unknown;
+pub mod usage;
 
 use std::time::Duration;
 

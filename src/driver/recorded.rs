@@ -66,6 +66,7 @@ fn describe(number: usize, title: &str, findings: &[Finding]) -> String {
                     (ask.tool.clone().unwrap_or_default(), ask.input.clone().unwrap_or_default());
                 format!("tool use {tool} {input}")
             }
+            Finding::Fact(Fact::Spent(spent)) => format!("spent {spent:?}"),
             Finding::Evidence(evidence) => described(evidence),
         };
         writeln!(text, "    {line}").unwrap();

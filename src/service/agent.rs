@@ -8,7 +8,8 @@ use tokio::time::{Instant, timeout_at};
 use tonic::Request;
 
 use super::terminal::shown_lease;
-use super::{Service, convert, milliseconds};
+use super::{Service, convert, milliseconds, no_driver};
+use crate::driver;
 use crate::driver::agent::AgentState;
 use crate::error::Error;
 use crate::session::event::EventSeq;
@@ -97,6 +98,14 @@ impl Service {
             state: snapshot.agent.state().as_str().to_owned(),
             agent: Some(self.state_of(snapshot)),
         }
+    }
+
+    /// Only what a driver understands can be counted.
+    pub(super) fn usage(&self) -> Result<v1::GetUsageResponse, Error> {
+        if self.about.agent == driver::UNKNOWN {
+            return Err(no_driver("usage"));
+        }
+        Ok(convert::usage(&self.session.snapshot().usage))
     }
 
     pub(super) async fn explain(&self) -> Result<v1::ExplainStateResponse, Error> {

@@ -210,6 +210,7 @@ impl Attached {
             | What::Prompt(_)
             | What::Nudge(_)
             | What::Respond(_)
+            | What::Usage(_)
             | What::Exit { .. }
             | What::Shutdown(_) => {}
         }

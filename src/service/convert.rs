@@ -7,6 +7,7 @@ use coop_client::v1;
 use crate::driver::agent::Situation;
 use crate::driver::prompt::{Answer, Prompt, Question, QuestionAnswer};
 use crate::driver::tracker::Vote;
+use crate::driver::usage::Usage;
 use crate::error::Error;
 use crate::pty::Exit;
 use crate::session::clock::millis;
@@ -367,6 +368,18 @@ pub fn reply(request: v1::RespondRequest) -> Result<Reply, Error> {
     Ok(Reply { prompt_id: request.prompt_id, answer })
 }
 
+pub fn usage(usage: &Usage) -> v1::GetUsageResponse {
+    let Usage { tokens, requests, cost_usd } = usage;
+    v1::GetUsageResponse {
+        input_tokens: tokens.input,
+        output_tokens: tokens.output,
+        cache_read_tokens: tokens.cache_read,
+        cache_write_tokens: tokens.cache_write,
+        cost_usd: *cost_usd,
+        requests: *requests,
+    }
+}
+
 pub fn exit_event(exit: Exit, generation: Generation) -> v1::ExitEvent {
     v1::ExitEvent { code: exit.code(), signal: exit.signal(), generation: generation.0 }
 }
@@ -387,6 +400,7 @@ pub fn event_type(what: &What) -> &'static str {
         What::Prompt(_) => "prompt",
         What::Nudge(_) => "nudge",
         What::Respond(_) => "respond",
+        What::Usage(_) => "usage",
         What::Exit { .. } => "exit",
         What::Restart(_) => "restart",
         What::Resize(_) => "resize",
@@ -425,6 +439,7 @@ pub fn event(event: &Event, epoch: u64) -> v1::Event {
             via: Some(respond.via.as_str().to_owned()),
             payload: None,
         }),
+        What::Usage(usage) => Payload::Usage(self::usage(usage)),
         What::Exit { exit, generation } => Payload::Exit(exit_event(*exit, *generation)),
         What::Restart(restart) => Payload::Restart(restart_event(restart)),
         What::Resize(size) => Payload::Resize(terminal_size(*size)),

@@ -197,7 +197,7 @@ implement_coop! {
         list_transcripts(ListTranscriptsRequest) -> ListTranscriptsResponse: |_service, _request| Err(no_driver("transcripts"));
         get_transcript(GetTranscriptRequest) -> GetTranscriptResponse: |_service, _request| Err(no_driver("transcripts"));
         catchup_transcripts(CatchupTranscriptsRequest) -> CatchupTranscriptsResponse: |_service, _request| Err(no_driver("transcripts"));
-        get_usage(GetUsageRequest) -> GetUsageResponse: |_service, _request| Err(no_driver("usage"));
+        get_usage(GetUsageRequest) -> GetUsageResponse: |service, _request| service.usage();
 
         restart_session(RestartSessionRequest) -> RestartSessionResponse: |service, request| service.restart(request.get_ref()).await;
         switch_session(SwitchSessionRequest) -> SwitchSessionResponse: |service, request| service.switch(request.into_inner()).await;

@@ -315,6 +315,7 @@ impl Cursor for StateCursor {
                     What::Prompt(_)
                     | What::Nudge(_)
                     | What::Respond(_)
+                    | What::Usage(_)
                     | What::Exit { .. }
                     | What::Restart(_)
                     | What::Resize(_)

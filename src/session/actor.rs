@@ -25,6 +25,7 @@ use super::recipe::Recipe;
 use super::snapshot::{Agent, Facts, Process, Snapshot};
 use super::typist::{Typist, Write};
 use crate::driver::agent::{AgentState, Situation, Tier};
+use crate::driver::usage::Usage;
 use crate::driver::{Driver, tracker};
 use crate::error::{Code, Error};
 use crate::pty::{Exit, Launch, LaunchError, Signal};
@@ -218,6 +219,7 @@ impl Actor {
                 grace_ends: None,
                 facts: Arc::new(Facts::default()),
             },
+            usage: Usage::default(),
         };
         Self {
             epoch_ms: settings.epoch_ms,

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::talk::{Channel, NudgeOutcome, RespondOutcome};
 use crate::driver::agent::{AgentState, Situation, Tier};
 use crate::driver::prompt::{Prompt, PromptId};
+use crate::driver::usage::Usage;
 use crate::pty::Exit;
 use crate::term::{Offset, Size};
 
@@ -40,6 +41,8 @@ pub enum What {
     Prompt(Arc<Prompt>),
     Nudge(NudgeEvent),
     Respond(RespondEvent),
+    /// What all children have used by now.
+    Usage(Usage),
     Exit {
         exit: Exit,
         generation: Generation,

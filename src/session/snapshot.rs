@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::event::{EventSeq, Generation};
 use super::recipe::Recipe;
 use crate::driver::agent::{AgentState, Situation, Tier};
+use crate::driver::usage::Usage;
 use crate::pty::Exit;
 use crate::term::{ScreenSeq, Size};
 
@@ -22,6 +23,8 @@ pub struct Snapshot {
     pub last_output_epoch_ms: Option<u64>,
     pub last_input_epoch_ms: Option<u64>,
     pub agent: Agent,
+    /// What all its children have used.
+    pub usage: Usage,
 }
 
 /// The child, as a process.

@@ -18,5 +18,6 @@ mod fake;
 mod gemini;
 mod resume;
 mod scenario;
+mod usage;
 #[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;

@@ -18,6 +18,7 @@ use super::{ask, trouble};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
 use crate::driver::stamp;
+use crate::driver::usage::{Spent, Tokens};
 
 /// What the lines begin with that Claude writes for commands which it runs itself, without a turn.
 const ECHOES: [&str; 7] = [
@@ -29,6 +30,9 @@ const ECHOES: [&str; 7] = [
     "<bash-stderr>",
     "Caveat: ",
 ];
+
+/// The model of what Claude says itself.
+const SYNTHETIC: &str = "<synthetic>";
 
 pub(super) fn read(line: &Value) -> Vec<Finding> {
     let aside = ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
@@ -45,6 +49,7 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
             Some(("log:api_error", trouble::claim(failed), text))
         }
         (Some("assistant"), _) => {
+            findings.extend(spent(&line["message"]).map(Finding::Fact));
             findings.extend(tools(content).map(Finding::Fact));
             let said = if synthetic(line) { None } else { text(content) };
             findings.extend(said.map(|said| Finding::Fact(Fact::Message(said))));
@@ -83,6 +88,19 @@ fn user(line: &Value, content: &Value) -> Option<(&'static str, Claim, String)> 
     Some(("log:user", Claim::TurnStarted { text: Some(text.clone()) }, text))
 }
 
+/// What a message of the model's has used. Each of its parts has a line, which says so again.
+fn spent(message: &Value) -> Option<Fact> {
+    let count = |key: &str| message["usage"][key].as_u64().unwrap_or_default();
+    let tokens = Tokens {
+        input: count("input_tokens"),
+        output: count("output_tokens"),
+        cache_read: count("cache_read_input_tokens"),
+        cache_write: count("cache_creation_input_tokens"),
+    };
+    let id = message["id"].as_str().filter(|_| message["usage"].is_object())?.to_owned();
+    Some(Fact::Spent(Spent::Message { id, tokens })).filter(|_| message["model"] != SYNTHETIC)
+}
+
 /// What a line's message consists of.
 pub(super) fn content(line: &Value) -> &Value {
     line.pointer("/message/content").unwrap_or(&Value::Null)
@@ -90,7 +108,7 @@ pub(super) fn content(line: &Value) -> &Value {
 
 /// Claude wrote this line itself; no model said it.
 pub(super) fn synthetic(line: &Value) -> bool {
-    line.pointer("/message/model").is_some_and(|model| model == "<synthetic>")
+    line.pointer("/message/model").is_some_and(|model| model == SYNTHETIC)
 }
 
 /// The text of a message, whose content is a text or a list of blocks.

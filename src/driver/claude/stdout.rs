@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{ask, log, trouble};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
+use crate::driver::usage::Spent;
 
 pub(super) fn read(line: &Value) -> Vec<Finding> {
     // What a subagent says stands in its parent's stream.
@@ -48,6 +49,8 @@ fn assistant(line: &Value) -> Vec<Finding> {
 
 /// The subtype is `success` even when the API failed.
 fn result(line: &Value, subtype: &str) -> Vec<Finding> {
+    let cost = line["total_cost_usd"].as_f64().map(|usd| Finding::Fact(Fact::Spent(Spent::Cost(usd))));
+    let mut findings: Vec<_> = cost.into_iter().collect();
     let said = line["result"].as_str().unwrap_or_default();
     let failed = line["is_error"] == true
         || line["terminal_reason"] == "api_error"
@@ -55,10 +58,11 @@ fn result(line: &Value, subtype: &str) -> Vec<Finding> {
     if failed {
         let text = if said.is_empty() { subtype } else { said };
         let trouble = trouble::in_fields(line, "api_error_status", text);
-        return vec![told("stdout:result", trouble::claim(trouble), text)];
+        findings.push(told("stdout:result", trouble::claim(trouble), text));
+        return findings;
     }
     let message = Some(said).filter(|said| !said.is_empty()).map(|said| Fact::Message(said.to_owned()));
-    let mut findings: Vec<_> = message.into_iter().map(Finding::Fact).collect();
+    findings.extend(message.map(Finding::Fact));
     findings.push(told("stdout:result", Claim::TurnEnded, said));
     findings
 }

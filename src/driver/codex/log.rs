@@ -9,6 +9,7 @@
 //! | `response_item` `function_call`, `custom_tool_call` | a turn runs |
 //! | `event_msg/task_complete` with `error` | the turn ended in an error |
 //! | `event_msg/task_complete`, `event_msg/turn_aborted` | the turn is over, unless hooks have told it |
+//! | `token_usage_record` | nothing; it tells what one answer of the model has used |
 //! | any other | nothing |
 //!
 //! That a tool waits for a permission is not in the log.
@@ -21,6 +22,7 @@ use super::trouble;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
 use crate::driver::stamp;
+use crate::driver::usage::{Spent, Tokens};
 
 pub(super) fn read(notes: &mut Notes, line: &Value) -> Vec<Finding> {
     let payload = &line["payload"];
@@ -28,6 +30,10 @@ pub(super) fn read(notes: &mut Notes, line: &Value) -> Vec<Finding> {
     let told = match (line["type"].as_str(), payload["type"].as_str()) {
         (Some("session_meta"), _) => {
             findings.extend(conversation(payload).map(Finding::Fact));
+            None
+        }
+        (Some("token_usage_record"), _) => {
+            findings.extend(spent(payload).map(Finding::Fact));
             None
         }
         (Some("event_msg"), Some("task_started")) => {
@@ -77,6 +83,16 @@ fn conversation(meta: &Value) -> impl Iterator<Item = Fact> {
     let text = |key: &str| meta[key].as_str().map(str::to_owned);
     let id = text("id").map(|id| Fact::Conversation { id, transcript: None });
     [id, text("cwd").map(Fact::Cwd)].into_iter().flatten()
+}
+
+/// Both parts of the input that the cache knows are in the input, too.
+fn spent(record: &Value) -> Option<Fact> {
+    let count = |key: &str| record["usage"][key].as_u64().unwrap_or_default();
+    let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
+    let input = count("input_tokens").saturating_sub(cache_read).saturating_sub(cache_write);
+    let tokens = Tokens { input, output: count("output_tokens"), cache_read, cache_write };
+    let id = record["response_id"].as_str()?.to_owned();
+    Some(Fact::Spent(Spent::Message { id, tokens }))
 }
 
 type Told = (&'static str, Claim, String);

@@ -9,6 +9,8 @@ mod hooks;
 mod launch;
 mod log;
 mod notes;
+#[cfg(test)]
+mod recorded;
 mod screen;
 mod stdout;
 mod terminal;

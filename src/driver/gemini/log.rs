@@ -17,6 +17,7 @@ use super::{ask, trouble};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
 use crate::driver::stamp;
+use crate::driver::usage::{Spent, Tokens};
 
 /// What the first message of a conversation begins with, which nobody typed.
 const CONTEXT: &str = "<session_context>";
@@ -54,8 +55,9 @@ impl Log {
                 Some(("log:error", Claim::Failed(trouble::from_text(&text))))
             }
             Some("info") if text == CANCELLED => Some(("log:cancelled", Claim::TurnEnded)),
-            Some("gemini") if !text.is_empty() => {
-                return vec![Finding::Fact(Fact::Message(text))];
+            Some("gemini") => {
+                let message = Some(text).filter(|text| !text.is_empty()).map(Fact::Message);
+                return [spent(line), message].into_iter().flatten().map(Finding::Fact).collect();
             }
             _ => None,
         };
@@ -67,6 +69,20 @@ impl Log {
             })
             .collect()
     }
+}
+
+/// What an answer of the model's has used. It is written again when its tools are done.
+fn spent(line: &Value) -> Option<Fact> {
+    let count = |key: &str| line["tokens"][key].as_u64().unwrap_or_default();
+    let cache_read = count("cached");
+    let tokens = Tokens {
+        input: count("input").saturating_sub(cache_read).saturating_add(count("tool")),
+        output: count("output").saturating_add(count("thoughts")),
+        cache_read,
+        cache_write: 0,
+    };
+    let id = line["id"].as_str().filter(|_| line["tokens"].is_object())?.to_owned();
+    Some(Fact::Spent(Spent::Message { id, tokens }))
 }
 
 /// The text of a message, whose content is a text or a list of parts; what a tool answered is none.

@@ -48,6 +48,8 @@ const LOOKS: u32 = 3;
 const SETTLED: Duration = Duration::from_secs(1);
 /// How long a turn may be over, or a dialog be told of, while the screen shows nothing that is recognised.
 const UNRECOGNISED: Duration = Duration::from_secs(1);
+/// For how long a turn is shown that nobody told of while it ran.
+const SHOWN: Duration = Duration::from_millis(50);
 /// Why there is an error that only the screen tells of.
 const SCREEN_ERROR: &str = "screen:error";
 
@@ -101,6 +103,7 @@ pub struct Tracker {
     /// It has been idle before.
     settled: bool,
     unread: Option<Unread>,
+    belated: Option<Belated>,
 }
 
 /// A dialog that a source knows to stand, and nothing more of it.
@@ -110,6 +113,13 @@ struct Waiting {
     id: PromptId,
     tier: Tier,
     cause: &'static str,
+}
+
+/// A turn that was over before anybody told of it.
+#[derive(Debug)]
+struct Belated {
+    word: Word,
+    until: Instant,
 }
 
 /// A screen on which nothing is recognised. It may be half drawn, so only its age makes it count.
@@ -142,6 +152,7 @@ impl Tracker {
             drawn_late: false,
             settled: false,
             unread: Some(Unread { since: now, option_list: false }),
+            belated: None,
         }
     }
 
@@ -182,6 +193,7 @@ impl Tracker {
         self.waiting.take_if(|waiting| tier == Tier::Registry || tier == waiting.tier);
         let turn = self.turn_claimed(&claim);
         let (explicit, vague) = (claim == Claim::TurnEnded, claim == Claim::NotWorking);
+        let starts = matches!(claim, Claim::TurnStarted { .. });
         let announced = match claim {
             Claim::Asked(ask) => Some(self.asking.announce(now, *ask, tier, cause, at)),
             Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
@@ -207,8 +219,11 @@ impl Tracker {
             let dialog_explains = vague
                 && tier == Tier::Terminal
                 && (self.asking.on_screen() || self.asking.standing(now).is_some());
-            if !dialog_explains {
-                self.standing.hear(now, Word { turn, tier, cause, at });
+            let word = Word { turn, tier, cause, at };
+            if starts && self.standing.missed(at) {
+                self.belated = Some(Belated { word, until: now + SHOWN });
+            } else if !dialog_explains {
+                self.standing.hear(now, word);
             }
             self.grace_ends = None;
             self.idle_looks = IdleLooks::default();
@@ -350,6 +365,7 @@ impl Tracker {
             drawn_late,
             settling,
             self.grace_ends,
+            self.belated.as_ref().map(|belated| belated.until),
         ]
         .into_iter()
         .flatten()
@@ -446,7 +462,9 @@ impl Tracker {
                 Verdict { situation: Situation::Prompt(prompt), tier: waiting.tier, cause: waiting.cause };
             return;
         }
-        let Word { turn, tier, cause, at } = self.standing.word();
+        self.belated.take_if(|belated| belated.until <= now);
+        let belated = self.belated.as_ref().map(|belated| &belated.word);
+        let Word { turn, tier, cause, at } = belated.unwrap_or(self.standing.word());
         let situation = match turn {
             Turn::Unknown => Situation::Starting,
             Turn::Running { retrying } => {

@@ -601,6 +601,28 @@ fn an_agent_whose_idle_screen_is_no_proof_is_not_ended_by_it() {
 }
 
 #[test]
+fn a_turn_that_is_told_of_after_its_end_is_shown_all_the_same() {
+    let mut bench = Bench::idle();
+    bench.hear(Tier::Registry, Claim::TurnEnded);
+    bench.hear_of(
+        bench.now - Duration::from_millis(300),
+        Tier::SessionLog,
+        Claim::TurnStarted { text: None },
+    );
+    bench.look(&composer());
+    assert_eq!(bench.state(), AgentState::Working, "whoever waits for it to begin and end must see both");
+    bench.pass(200, &composer());
+    assert_eq!(bench.state(), AgentState::Idle);
+
+    let mut bench = Bench::working();
+    bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer()).pass(1000, &composer());
+    bench.hear(Tier::Registry, Claim::TurnEnded);
+    bench.hear_of(bench.now - Duration::from_secs(4), Tier::SessionLog, Claim::TurnStarted { text: None });
+    bench.look(&composer());
+    assert_eq!(bench.state(), AgentState::Idle, "that turn was seen");
+}
+
+#[test]
 fn a_screen_that_is_half_drawn_says_nothing() {
     let hidden = Sight { option_list: true, ..Sight::default() };
     let mut bench = Bench::new();

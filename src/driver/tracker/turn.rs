@@ -2,6 +2,7 @@
 //!
 //! | a claim about the turn | what becomes of it |
 //! |---|---|
+//! | a turn began, and was over before anybody told of it | it is shown for a moment: somebody may wait for it |
 //! | older than the standing one | counts as a vote, changes nothing |
 //! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it: the newest account of it counts |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
@@ -107,6 +108,8 @@ pub(super) struct Standing {
     word: Word,
     /// When the newest turn began.
     began: Instant,
+    /// When the turn before was over.
+    ended: Instant,
     /// When a running turn was last seen to go on.
     alive: Instant,
     pending: Vec<Pending>,
@@ -115,7 +118,7 @@ pub(super) struct Standing {
 impl Standing {
     pub(super) fn new(now: Instant) -> Self {
         let word = Word { turn: Turn::Unknown, tier: Tier::Process, cause: "launch", at: now };
-        Self { word, began: now, alive: now, pending: Vec::new() }
+        Self { word, began: now, ended: now, alive: now, pending: Vec::new() }
     }
 
     pub(super) fn word(&self) -> &Word {
@@ -192,6 +195,11 @@ impl Standing {
         }
     }
 
+    /// Whether a turn that began then is one that nobody has told of, and is over by now.
+    pub(super) fn missed(&self, began: Instant) -> bool {
+        matches!(self.word.turn, Turn::Over(_)) && self.ended <= began && began < self.word.at
+    }
+
     /// A running turn was seen to go on.
     pub(super) fn still_running(&mut self, at: Instant) {
         self.alive = self.alive.max(at);
@@ -209,6 +217,9 @@ impl Standing {
             matches!(word.turn, Turn::Running { .. }) && !matches!(self.word.turn, Turn::Running { .. });
         if starts {
             self.began = word.at;
+        }
+        if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
+            self.ended = word.at;
         }
         // A word of the same kind from a lesser source does not make the better one's weaker.
         let tier_kept = !word.turn.contradicts(&self.word.turn) && self.word.tier.rank() < word.tier.rank();

@@ -19,6 +19,7 @@ use super::actor::Effect;
 use super::board::Board;
 use super::clock::Now;
 use super::command::Explanation;
+use super::event::What;
 use super::lease::Lease;
 use super::snapshot::Facts;
 use super::typist::Typist;
@@ -28,6 +29,7 @@ use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
 use crate::driver::launch::Groom;
 use crate::driver::prompt::PromptId;
 use crate::driver::tracker::{Habits, Tracker};
+use crate::driver::usage::Ledger;
 use crate::source::json_lines::JsonLines;
 use crate::term::{Signal, Terminal};
 
@@ -72,6 +74,7 @@ pub struct Mind {
     command: Vec<String>,
     tracker: Tracker,
     facts: Facts,
+    ledger: Ledger,
     /// Why no hook of the agent's is heard, if that is so.
     unheard: Option<String>,
     /// What the agent prints, if that is JSON.
@@ -110,6 +113,7 @@ impl Mind {
             profile,
             command,
             facts: Facts::default(),
+            ledger: Ledger::default(),
             unheard: None,
             stdout: prints_json.then(|| JsonLines::new(LINE_LIMIT)),
             last_look: None,
@@ -215,13 +219,13 @@ impl Mind {
                     }
                     announced = self.tracker.hear(now.steady, at(now, &evidence), evidence).or(announced);
                 }
-                Finding::Fact(fact) => self.learn(fact, hands),
+                Finding::Fact(fact) => self.learn(now, fact, hands),
             }
         }
         announced
     }
 
-    fn learn(&mut self, fact: Fact, hands: &mut Hands) {
+    fn learn(&mut self, now: Now, fact: Fact, hands: &mut Hands) {
         match fact {
             Fact::Conversation { id, transcript } => {
                 if self.facts.conversation.as_ref() != Some(&id) {
@@ -238,6 +242,14 @@ impl Mind {
             Fact::Cwd(cwd) => self.facts.cwd = Some(cwd),
             Fact::Message(message) => self.facts.message = Some(message.into()),
             Fact::ToolUse(ask) => self.tracker.tool_use(*ask),
+            Fact::Spent(spent) => {
+                let mut usage = hands.board.snapshot.usage;
+                self.ledger.enter(spent, &mut usage);
+                if usage != hands.board.snapshot.usage {
+                    hands.board.snapshot.usage = usage;
+                    hands.board.log(now, What::Usage(usage));
+                }
+            }
         }
     }
 

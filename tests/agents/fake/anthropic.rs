@@ -85,8 +85,8 @@ fn message(number: usize) -> Value {
         "id": format!("msg_fake{number:04}"), "type": "message", "role": "assistant", "model": "claude-fake",
         "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": {
-            "input_tokens": 10, "output_tokens": 5,
-            "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+            "input_tokens": 10, "output_tokens": 1,
+            "cache_creation_input_tokens": 3, "cache_read_input_tokens": 7,
         },
     })
 }
@@ -172,7 +172,7 @@ impl Voice for Messages {
     fn close(&mut self) -> String {
         let why = if self.called { "tool_use" } else { "end_turn" };
         let end = json!({ "stop_reason": why, "stop_sequence": null });
-        let delta = json!({ "type": "message_delta", "delta": end, "usage": { "output_tokens": 20 } });
+        let delta = json!({ "type": "message_delta", "delta": end, "usage": { "output_tokens": 5 } });
         self.end_text() + &frame(&delta) + &frame(&json!({ "type": "message_stop" }))
     }
 }

@@ -61,7 +61,10 @@ fn chunk(parts: &Value, finish: Option<&str>) -> Value {
     }
     json!({
         "candidates": [candidate],
-        "usageMetadata": { "promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15 },
+        "usageMetadata": {
+            "promptTokenCount": 17, "cachedContentTokenCount": 7,
+            "candidatesTokenCount": 3, "thoughtsTokenCount": 2, "totalTokenCount": 22,
+        },
         "modelVersion": "gemini-fake", "responseId": "fake",
     })
 }

@@ -59,9 +59,9 @@ fn response(number: usize) -> Value {
     json!({
         "id": format!("resp_fake{number:04}"), "object": "response", "status": "completed", "output": [],
         "usage": {
-            "input_tokens": 10, "input_tokens_details": { "cached_tokens": 0 },
-            "output_tokens": 5, "output_tokens_details": { "reasoning_tokens": 0 },
-            "total_tokens": 15,
+            "input_tokens": 20, "input_tokens_details": { "cached_tokens": 7, "cache_write_tokens": 3 },
+            "output_tokens": 5, "output_tokens_details": { "reasoning_tokens": 2 },
+            "total_tokens": 25,
         },
     })
 }

@@ -1252,17 +1252,21 @@ pub struct GetUsageRequest {
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct GetUsageResponse {
-    /// Each message of the model counts once, however often the log repeats it.
+    /// What the cache had no part in. Each answer of the model counts once, however often the log
+    /// repeats it, and each of its tokens is in one of the four numbers, whichever agent it is.
     #[prost(uint64, tag="1")]
     pub input_tokens: u64,
+    /// With what the model thought.
     #[prost(uint64, tag="2")]
     pub output_tokens: u64,
     #[prost(uint64, tag="3")]
     pub cache_read_tokens: u64,
     #[prost(uint64, tag="4")]
     pub cache_write_tokens: u64,
+    /// Only where the agent says so itself: no price is guessed.
     #[prost(double, optional, tag="5")]
     pub cost_usd: ::core::option::Option<f64>,
+    /// How many answers of the model these are.
     #[prost(uint64, tag="6")]
     pub requests: u64,
 }

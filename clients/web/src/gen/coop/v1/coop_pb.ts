@@ -3224,13 +3224,16 @@ export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
  */
 export type GetUsageResponse = Message<"coop.v1.GetUsageResponse"> & {
   /**
-   * Each message of the model counts once, however often the log repeats it.
+   * What the cache had no part in. Each answer of the model counts once, however often the log
+   * repeats it, and each of its tokens is in one of the four numbers, whichever agent it is.
    *
    * @generated from field: uint64 input_tokens = 1;
    */
   inputTokens: bigint;
 
   /**
+   * With what the model thought.
+   *
    * @generated from field: uint64 output_tokens = 2;
    */
   outputTokens: bigint;
@@ -3246,11 +3249,15 @@ export type GetUsageResponse = Message<"coop.v1.GetUsageResponse"> & {
   cacheWriteTokens: bigint;
 
   /**
+   * Only where the agent says so itself: no price is guessed.
+   *
    * @generated from field: optional double cost_usd = 5;
    */
   costUsd?: number | undefined;
 
   /**
+   * How many answers of the model these are.
+   *
    * @generated from field: uint64 requests = 6;
    */
   requests: bigint;
@@ -4060,7 +4067,8 @@ export const Coop: GenService<{
     output: typeof TranscriptEventSchema;
   },
   /**
-   * What the conversation has used so far.
+   * What the agent's model has used since coop was started, over restarts and new conversations.
+   * Subagents with a log of their own are not counted.
    *
    * @generated from rpc coop.v1.Coop.GetUsage
    */
