@@ -164,6 +164,7 @@ async fn without_patterns_nothing_is_known_and_nobody_can_talk_to_it() {
         assert_eq!((state.state.as_str(), state.detection_tier.as_str()), ("unknown", "process"));
         assert_eq!(program.nudge("report.txt").await["code"], "NO_DRIVER");
         assert_eq!(program.respond(json!({"accept": true})).await["code"], "NO_DRIVER");
+        assert_eq!(program.coop.http().get("/api/v1/session/usage").await.code(), "NO_DRIVER");
         let states = program.client.wait_for_state(v1::WaitForStateRequest {
             state: vec!["idle".to_owned()],
             timeout_ms: Some(1500),
