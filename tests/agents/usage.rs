@@ -58,7 +58,7 @@ async fn is_counted(setup: Setup, cache_write: u64) {
     let idle = world.wait_state_after(nudged.seq, "idle").await;
     counted(&mut world, 3, cache_write).await;
 
-    let again = v1::RestartSessionRequest { force: true, ..Default::default() };
+    let again = v1::RestartSessionRequest { force: true };
     world.client().restart_session(again).await.expect("restarted");
     world.wait_state_after(idle.since_seq, "idle").await;
     says(&mut world, "anew").await;

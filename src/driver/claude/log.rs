@@ -90,14 +90,15 @@ fn user(line: &Value, content: &Value) -> Option<(&'static str, Claim, String)> 
 
 /// What a message of the model's has used. Each of its parts has a line, which says so again.
 fn spent(message: &Value) -> Option<Fact> {
-    let count = |key: &str| message["usage"][key].as_u64().unwrap_or_default();
+    let used = message["usage"].as_object()?;
+    let count = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or_default();
     let tokens = Tokens {
         input: count("input_tokens"),
         output: count("output_tokens"),
         cache_read: count("cache_read_input_tokens"),
         cache_write: count("cache_creation_input_tokens"),
     };
-    let id = message["id"].as_str().filter(|_| message["usage"].is_object())?.to_owned();
+    let id = message["id"].as_str()?.to_owned();
     Some(Fact::Spent(Spent::Message { id, tokens })).filter(|_| message["model"] != SYNTHETIC)
 }
 

@@ -87,7 +87,8 @@ fn conversation(meta: &Value) -> impl Iterator<Item = Fact> {
 
 /// Both parts of the input that the cache knows are in the input, too.
 fn spent(record: &Value) -> Option<Fact> {
-    let count = |key: &str| record["usage"][key].as_u64().unwrap_or_default();
+    let used = record["usage"].as_object()?;
+    let count = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or_default();
     let (cache_read, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
     let input = count("input_tokens").saturating_sub(cache_read).saturating_sub(cache_write);
     let tokens = Tokens { input, output: count("output_tokens"), cache_read, cache_write };

@@ -73,7 +73,8 @@ impl Log {
 
 /// What an answer of the model's has used. It is written again when its tools are done.
 fn spent(line: &Value) -> Option<Fact> {
-    let count = |key: &str| line["tokens"][key].as_u64().unwrap_or_default();
+    let used = line["tokens"].as_object()?;
+    let count = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or_default();
     let cache_read = count("cached");
     let tokens = Tokens {
         input: count("input").saturating_sub(cache_read).saturating_add(count("tool")),
@@ -81,7 +82,7 @@ fn spent(line: &Value) -> Option<Fact> {
         cache_read,
         cache_write: 0,
     };
-    let id = line["id"].as_str().filter(|_| line["tokens"].is_object())?.to_owned();
+    let id = line["id"].as_str()?.to_owned();
     Some(Fact::Spent(Spent::Message { id, tokens }))
 }
 
