@@ -92,6 +92,13 @@ struct Seen {
     states: Vec<String>,
 }
 
+impl Seen {
+    /// How often the agent was seen to be done with something.
+    fn turns(&self) -> usize {
+        self.states.windows(2).filter(|pair| *pair == ["working", "idle"]).count()
+    }
+}
+
 impl Person {
     async fn attach(world: &World) -> Self {
         let (keyboard, asked) = mpsc::channel(64);
@@ -142,13 +149,13 @@ impl Person {
         let printed = printed.data;
         until("everything to be seen", async || {
             let seen = self.seen.lock().expect("nobody panics with it");
-            (seen.output.len() >= printed.len() || self.watching.is_finished()).then_some(())
+            let everything = seen.output.len() >= printed.len() && seen.turns() >= 4;
+            (everything || self.watching.is_finished()).then_some(())
         })
         .await;
         let seen = self.seen.lock().expect("nobody panics with it");
         assert!(seen.output.starts_with(&printed), "{} of {} bytes", seen.output.len(), printed.len());
-        let turns = seen.states.windows(2).filter(|pair| *pair == ["working", "idle"]).count();
-        assert!(turns >= 4, "one for each message: {:?}", seen.states);
+        assert!(seen.turns() >= 4, "one for each message: {:?}", seen.states);
         self.watching.abort();
     }
 }

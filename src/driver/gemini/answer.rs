@@ -16,8 +16,6 @@ const DOWN: &[u8] = b"\x1b[B";
 /// Brings the cursor to the end of its row.
 const END: &str = "\x05";
 const BACKSPACE: &str = "\x7f";
-/// Takes back everything before the cursor in its row.
-const CLEAR_ROW: &[u8] = b"\x15";
 
 pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     if let Err(reason) = answer.check(prompt) {
@@ -112,10 +110,7 @@ fn key(answer: &Answer, dialog: &Dialog) -> Move {
         None => end(ENTER),
         Some(text) if typed.is_empty() => paste(text),
         Some(text) if typed.chars().count() == text.chars().count() => end(ENTER),
-        Some(_) => {
-            let erase = format!("{END}{}", BACKSPACE.repeat(typed.chars().count()));
-            Move::Press(Bytes::from(erase))
-        }
+        Some(_) => erase(typed),
     }
 }
 
@@ -180,7 +175,7 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
             if typed.is_empty() {
                 paste(text)
             } else {
-                press(CLEAR_ROW)
+                erase(typed)
             }
         }
         (Some(Choice { role: Role::Submit, .. }), _) => end(ENTER),
@@ -193,7 +188,7 @@ fn own_words(text: &str, dialog: &Dialog) -> Move {
     match field(dialog) {
         Some(typed) if composer::shows(typed, text) => end(ENTER),
         Some("") | None => paste(text),
-        Some(_) => press(CLEAR_ROW),
+        Some(typed) => erase(typed),
     }
 }
 
@@ -204,6 +199,11 @@ fn field(dialog: &Dialog) -> Option<&str> {
 
 fn typing(dialog: &Dialog) -> bool {
     field(dialog).is_some()
+}
+
+/// A field knows no key that empties it.
+fn erase(typed: &str) -> Move {
+    Move::Press(Bytes::from(format!("{END}{}", BACKSPACE.repeat(typed.chars().count()))))
 }
 
 /// A digit alone would choose an option, so it gets a blank that nobody is told of.

@@ -45,6 +45,9 @@ const REVIEW: &str = "Review your answers:";
 
 pub(super) fn find(screen: &Screen, frame: &Frame) -> Option<Dialog> {
     let looking = Looking { screen, frame, items: frame.items() };
+    if looking.in_between() {
+        return None;
+    }
     looking
         .question()
         .or_else(|| looking.plan())
@@ -61,6 +64,12 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
+    /// A field has the cursor, and the pointer is not drawn there yet: a key would go to another place than it seems.
+    fn in_between(&self) -> bool {
+        let last = self.items.iter().rev().find(|item| item.digit.is_some());
+        self.frame.last().starts_with("Enter to submit") && last.is_some_and(|last| !last.pointed)
+    }
+
     fn dialog(&self, kind: PromptKind, subtype: Option<&'static str>, message: &str) -> Dialog {
         Dialog {
             kind,
@@ -82,9 +91,6 @@ impl Looking<'_> {
     fn choice(&self, family: Family, item: &Item) -> Choice {
         let typing = item.pointed && self.frame.last().starts_with("Enter to submit");
         let field = matches!(family, Family::Question | Family::Plan) && item.checked.is_none_or(|_| typing);
-        // The footer may be drawn anew a moment before the pointer.
-        let last = self.items.iter().rev().find(|item| item.digit.is_some()) == Some(item);
-        let typing = typing && last;
         let own = field && (typing || item.label == CUSTOM || item.label == FEEDBACK);
         let (label, typed, role) = if own {
             let line = self.frame.lines.get(item.line);

@@ -87,6 +87,21 @@ async fn boxes_and_own_words_go_together() {
 }
 
 #[tokio::test]
+async fn what_somebody_else_typed_into_a_plan_is_not_sent_along() {
+    let Some(mut world) = idle(Setup::gemini().args(&["--approval-mode", "plan"])).await else { return };
+    let nudged = world.nudge("#plan # The plan\n\nthink\n#say planned").await.expect("taken");
+    world.wait_prompt().await;
+    world.press("\x1b[200~half a thought\x1b[201~").await;
+    world
+        .see_row("the pointer at the words", |row| row.contains("● 3.") && row.contains("half a thought"))
+        .await;
+    world.respond(text("think of two words")).await.expect("sent back");
+    world.wait_state_after(nudged.seq, "idle").await;
+    let told = world.api.last_turn().body.to_string();
+    assert!(told.contains("think of two words") && !told.contains("half"), "{told}");
+}
+
+#[tokio::test]
 async fn a_plan_is_sent_back_with_words_and_then_approved() {
     let Some(mut world) = idle(Setup::gemini().args(&["--approval-mode", "plan"])).await else { return };
     let nudged = world.nudge("#plan # The plan\n\nthink of a word\n#say planned").await.expect("taken");

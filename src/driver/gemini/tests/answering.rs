@@ -49,6 +49,10 @@ fn paste(text: &str) -> String {
     format!("\x1b[200~{text}\x1b[201~")
 }
 
+fn erase(text: &str) -> String {
+    format!("\x05{}", "\x7f".repeat(text.len()))
+}
+
 /// The next key as it is, or with a `!` before it if the dialog, or its page, goes away by it; `None` if the answer is
 /// refused.
 fn key(case: &str, questions: &[Question], answer: &Answer) -> Option<String> {
@@ -116,7 +120,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
         ("plan-approval", text("3"), Some(&paste(" 3"))),
         ("plan-approval", Answer { text: Some("but".to_owned()), ..accept(true) }, None),
         ("plan-approval-feedback", text("add step C"), Some("!\r")),
-        ("plan-approval-feedback", text("add step D"), Some("\x15")),
+        ("plan-approval-feedback", text("add step D"), Some(&erase("add step C"))),
         // In the field a digit would be typed.
         ("plan-approval-feedback", option(1), Some("\x1b[A")),
     ]);
@@ -132,7 +136,7 @@ fn one_question_takes_an_option_or_words() {
         ("ask-user-custom-focused", text("MyCustomDB"), Some(&paste("MyCustomDB"))),
         ("ask-user-custom-focused", option(2), Some("\x1b[A")),
         ("ask-user-custom-typed", text("MyCustomDB"), Some("!\r")),
-        ("ask-user-custom-typed", text("OtherDB"), Some("\x15")),
+        ("ask-user-custom-typed", text("OtherDB"), Some(&erase("MyCustomDB"))),
         ("ask-user-yesno", option(1), Some("!1")),
         ("ask-user-yesno", accept(false), Some("!2")),
         ("ask-user-yesno", option(3), None),
