@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 
-use super::composer;
+use super::{composer, dialogs};
 use crate::driver::Move;
 use crate::driver::prompt::{Answer, Prompt, PromptKind, QuestionAnswer};
 use crate::driver::sight::{Choice, Dialog, Page, Role};
@@ -178,9 +178,17 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
                 erase(typed)
             }
         }
+        // It was passed by without a word.
+        (Some(Choice { role: Role::Submit, .. }), Some(_)) if empty_field(dialog) => press(UP),
         (Some(Choice { role: Role::Submit, .. }), _) => end(ENTER),
         (_, _) => press(DOWN),
     }
+}
+
+/// The field for own words is in sight, and nothing is in it.
+fn empty_field(dialog: &Dialog) -> bool {
+    let last = dialog.choices.iter().rfind(|choice| choice.digit.is_some());
+    last.is_some_and(|last| last.label == dialogs::CUSTOM)
 }
 
 /// The field for own words opens by itself when a text is pasted.

@@ -39,7 +39,7 @@ const TOOLS: [(&str, &str); 6] = [
 const API_KEY: &str = "Enter Gemini API Key";
 /// How the rows of that dialog begin in which no key can stand.
 const NO_SECRETS: [&str; 4] = [API_KEY, "Please enter your", "You can get an API key", "(Press Enter"];
-const CUSTOM: &str = "Enter a custom value";
+pub(super) const CUSTOM: &str = "Enter a custom value";
 const FEEDBACK: &str = "Type your feedback...";
 const REVIEW: &str = "Review your answers:";
 
@@ -64,10 +64,11 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// A field has the cursor, and the pointer is not drawn there yet: a key would go to another place than it seems.
+    /// Pointer and footer disagree about whether a field has the cursor: a key would go to another place than it seems.
     fn in_between(&self) -> bool {
-        let last = self.items.iter().rev().find(|item| item.digit.is_some());
-        self.frame.last().starts_with("Enter to submit") && last.is_some_and(|last| !last.pointed)
+        let Some(last) = self.items.iter().rev().find(|item| item.digit.is_some()) else { return false };
+        let typing = self.frame.last().starts_with("Enter to submit");
+        if typing { !last.pointed } else { last.pointed && [CUSTOM, FEEDBACK].contains(&last.label) }
     }
 
     fn dialog(&self, kind: PromptKind, subtype: Option<&'static str>, message: &str) -> Dialog {

@@ -15,8 +15,8 @@ use crate::session::talk::Refusal;
 
 /// How long a whole nudge may take.
 const WHOLE: Duration = Duration::from_secs(9);
-/// How long somebody's keys may take to show.
-const HUMAN_ECHO: Duration = Duration::from_millis(300);
+/// How long somebody's keys may take to show. An agent that has just ended a turn is busy with other things.
+const HUMAN_ECHO: Duration = Duration::from_secs(1);
 /// How long an idle agent may take to draw its composer anew; one was seen to clear the whole screen first.
 const REDRAW: Duration = Duration::from_secs(4);
 /// How long a stopped turn may take to end.

@@ -442,7 +442,7 @@ fn keys_of_a_person_wait_for_the_message_and_the_message_for_their_echo() {
     assert_eq!(stage.take_typed(), "x");
     let mut nudge = stage.nudge("hi");
     assert_eq!(stage.take_typed(), "", "the echo of the key is still to come");
-    stage.show("> x").pass(400);
+    stage.show("> x").pass(1100);
     assert_eq!(answer(&mut nudge).outcome, NudgeOutcome::Rejected(Refusal::DraftInComposer));
 
     let mut stage = Stage::idle();

@@ -132,7 +132,10 @@ async fn without_hooks_it_works_as_well_and_says_so() {
         world.nudge(&format!("{} #say done", command("touch made"))).await.expect("taken");
         let prompt = world.wait_prompt().await;
         assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("permission", Some("Bash")));
-        assert!(prompt.input_full.is_some_and(|input| input.contains("touch made")));
+        // The log has the input, and may be written after the dialog is drawn.
+        let input = |agent: &v1::GetAgentStateResponse| agent.prompt.as_ref()?.input_full.clone();
+        let input = world.wait_for("the input of the tool", input).await;
+        assert!(input.contains("touch made"), "{input}");
         world.accept().await;
         world.hear("done").await;
         world.wait_state("idle").await;

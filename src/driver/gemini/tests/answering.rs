@@ -160,6 +160,10 @@ fn boxes_are_checked_one_by_one_and_all_answers_confirmed_at_the_end() {
     assert_eq!(key("ask-user-multi-1", &questions, &none_of_these).as_deref(), Some("\x1b[B"));
     assert_eq!(key("ask-user-multi-1", &questions, &option(1)), None, "there are three questions");
     assert_eq!(key("ask-user-multi-review", &questions, &all).as_deref(), Some("!\r"));
+    let extras = [question(true, &["Salt", "Pepper", "Oil"])];
+    let picked = |text| Answer { answers: vec![one(&[2], text)], ..Answer::default() };
+    assert_eq!(key("ask-user-boxes-done", &extras, &picked("more")).as_deref(), Some("\x1b[A"), "back");
+    assert_eq!(key("ask-user-boxes-done", &extras, &picked("")).as_deref(), Some("!\r"));
 }
 
 #[test]
