@@ -1,7 +1,7 @@
 //! Evidence becomes state. Pure: it is told what was heard, what is on screen and what time it is.
 //!
-//! Three parts, each with its table: [`turn`] weighs what the sources say of the turn, [`asking`] finds the dialog
-//! that stands, and here both become the one situation that is published:
+//! Each part has its table: [`turn`] weighs what the sources say of the turn, [`screen`] what is drawn, [`asking`] finds
+//! the dialog that stands, and here they become the one situation that is published:
 //!
 //! | first that applies | situation |
 //! |---|---|
@@ -13,17 +13,10 @@
 //! | a turn is over, and the composer is on screen and nothing runs | `idle` |
 //! | a turn is over, and for a second neither composer nor options nor a running turn are recognised | `idle` |
 //! | otherwise | what it was, but never a prompt that is gone |
-//!
-//! The screen is read on every look, and is evidence itself:
-//!
-//! | the screen | says |
-//! |---|---|
-//! | shows a running turn, and showed none before | a turn runs, unless one has just ended: that is drawn late |
-//! | shows a running turn a second after one is said to have failed | another turn runs |
-//! | shows an error where nothing else tells of one | the turn ended badly, for as long as it shows that |
-//! | shows composer and no turn, three looks at least 250 ms apart, while a turn is said to run | the turn is over, if the agent's idle screen cannot be mistaken |
 
 mod asking;
+mod explain;
+mod screen;
 mod turn;
 
 #[cfg(test)]
@@ -34,25 +27,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::asking::Asking;
+use self::screen::{IdleLooks, Unread};
 use self::turn::{End, Standing, Turn, Word};
 use super::agent::{AgentState, Situation, Tier};
 use super::evidence::{Claim, Evidence};
 use super::prompt::{Ask, Prompt, PromptId, PromptKind};
 use super::sight::Sight;
 
-/// How far apart looks must be to count as several.
-const LOOK_APART: Duration = Duration::from_millis(250);
-/// How many such looks end a turn.
-const LOOKS: u32 = 3;
-/// How old a turn's last sign of life must be before the screen may end it: what was just said is not drawn yet.
-const SETTLED: Duration = Duration::from_secs(1);
 /// How long a turn may be over, or a dialog be told of, while the screen shows nothing that is recognised.
 const UNRECOGNISED: Duration = Duration::from_secs(1);
 /// For how long a turn is shown that nobody told of while it ran.
 const SHOWN: Duration = Duration::from_millis(50);
-/// Why there is an error that only the screen tells of.
-const SCREEN_ERROR: &str = "screen:error";
-
 /// What is different about an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
@@ -120,20 +105,6 @@ struct Waiting {
 struct Belated {
     word: Word,
     until: Instant,
-}
-
-/// A screen on which nothing is recognised. It may be half drawn, so only its age makes it count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Unread {
-    since: Instant,
-    option_list: bool,
-}
-
-/// Looks at an idle screen in a row.
-#[derive(Debug, Default)]
-struct IdleLooks {
-    count: u32,
-    last: Option<Instant>,
 }
 
 impl Tracker {
@@ -259,73 +230,6 @@ impl Tracker {
         self.asking.tool_use(ask);
     }
 
-    /// Takes in what the screen shows; also what to call when time has passed.
-    pub fn look(&mut self, now: Instant, sight: Sight) {
-        if self.over() {
-            return;
-        }
-        let began = sight.busy && !self.sight.busy;
-        let was_drawn_late = self.drawn_late;
-        let shown_error = sight.failed.clone().filter(|_| sight.failed != self.sight.failed);
-        self.sight = sight;
-        let told = self.waiting.as_ref().is_some_and(|waiting| waiting.tier == Tier::Terminal);
-        self.asking.look(now, &self.sight, told);
-        self.read(now);
-        // A dialog that was there when the turn was said to be over is about to go.
-        let word = self.standing.word();
-        let unexplained = self.asking.inside_a_turn().is_some_and(|since| since > word.at);
-        if unexplained && !matches!(word.turn, Turn::Running { .. }) {
-            self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:dialog", now));
-        }
-        let word = self.standing.word();
-        let settled = now.duration_since(word.at) >= SETTLED;
-        // What is drawn right after the end of a turn was drawn before it.
-        let just_over = matches!(word.turn, Turn::Over(_)) && !settled;
-        self.drawn_late = self.sight.busy && just_over && (began || self.drawn_late);
-        let still_drawn = self.sight.busy && was_drawn_late && !just_over;
-        if (began || still_drawn) && !just_over {
-            self.vote(now, AgentState::Working, "screen:busy", "a running turn");
-            self.standing.hear(now, screen_word(Turn::Running { retrying: None }, "screen:busy", now));
-        }
-        let word = self.standing.word();
-        let failed = matches!(word.turn, Turn::Over(End::Failed(_) | End::Parked(_)));
-        if failed && self.sight.busy && settled {
-            self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:busy", now));
-        }
-        if let Some(trouble) = shown_error {
-            self.vote(now, AgentState::Error, SCREEN_ERROR, &trouble.detail);
-            self.standing.hear(now, screen_word(Turn::Over(End::Failed(trouble)), SCREEN_ERROR, now));
-        }
-        self.forgive();
-        self.standing.keep_time(now);
-        self.count_idle_looks(now);
-        if self.grace_ends.take_if(|ends| *ends <= now).is_some() {
-            let word = Word { turn: Turn::Over(End::Well), tier: Tier::Process, cause: "grace", at: now };
-            self.standing.stand(word);
-        }
-        self.decide(now);
-    }
-
-    /// Notes since when nothing is recognised.
-    fn read(&mut self, now: Instant) {
-        let Sight { composer, busy, option_list, .. } = &self.sight;
-        let recognised = composer.is_some() || *busy || self.asking.on_screen();
-        let again = self.unread.filter(|unread| unread.option_list == *option_list);
-        let unread = again.unwrap_or(Unread { since: now, option_list: *option_list });
-        self.unread = (!recognised).then_some(unread);
-    }
-
-    /// An error that only the screen told of has gone from it, so something was done since. Whether that is over, the
-    /// next looks say.
-    fn forgive(&mut self) {
-        let word = self.standing.word();
-        let (told, at) = (word.cause == SCREEN_ERROR, word.at);
-        let gone = self.sight.failed.is_none() && self.sight.composer.is_some() && !self.sight.busy;
-        if told && gone {
-            self.standing.stand(screen_word(Turn::Running { retrying: None }, "screen:changed", at));
-        }
-    }
-
     /// coop itself stopped the turn.
     pub fn interrupted(&mut self, now: Instant) {
         if matches!(self.standing.word().turn, Turn::Running { .. }) {
@@ -352,17 +256,13 @@ impl Tracker {
         let resting = word.turn == Turn::Over(End::Well) && self.verdict.situation != Situation::Idle;
         let unrecognised = resting.then(|| self.believed_unread(word.at)).flatten();
         let waiting = self.waiting.as_ref().and_then(|waiting| self.believed_unread(waiting.since));
-        let drawn_late = self.drawn_late.then_some(word.at + SETTLED);
         let settling = Some(word.at + self.habits.settling).filter(|at| !self.settled && *at > now);
-        let idle_look =
-            self.looks_idle().then(|| self.idle_looks.last.map(|last| last + LOOK_APART)).flatten();
         [
             self.standing.deadline(),
             self.asking.deadline(now),
             unrecognised.filter(|at| *at > now),
             waiting.filter(|at| *at > now),
-            idle_look,
-            drawn_late,
+            self.next_look(),
             settling,
             self.grace_ends,
             self.belated.as_ref().map(|belated| belated.until),
@@ -372,41 +272,6 @@ impl Tracker {
         .min()
     }
 
-    /// Every source's last word, and why the verdict is what it is.
-    pub fn explain(&self) -> (String, Vec<Vote>) {
-        let Verdict { situation, tier, cause } = &self.verdict;
-        let state = situation.state().as_str();
-        let reason = match situation {
-            Situation::Exited => "the process ended, and nothing comes after that".to_owned(),
-            Situation::Prompt(prompt) if prompt.ready => format!("a dialog is on screen ({cause})"),
-            Situation::Prompt(_) => format!("a dialog was announced ({cause}) and is not taking keys yet"),
-            Situation::Idle if self.sight.composer.is_some() => {
-                format!(
-                    "{} said that no turn is running ({cause}), and the composer is on screen",
-                    tier.as_str()
-                )
-            }
-            Situation::Idle => {
-                format!(
-                    "{} said that no turn is running ({cause}), and the screen shows no dialog",
-                    tier.as_str()
-                )
-            }
-            Situation::Working { .. } if matches!(self.standing.word().turn, Turn::Over(_)) => {
-                format!("{cause}; the turn is said to be over, but the screen does not show it yet")
-            }
-            Situation::Starting
-            | Situation::Working { .. }
-            | Situation::Error(_)
-            | Situation::Parked(_)
-            | Situation::Restarting
-            | Situation::Unknown => {
-                format!("{} has the newest word that counts: {state} ({cause})", tier.as_str())
-            }
-        };
-        (reason, self.votes.values().cloned().collect())
-    }
-
     /// When what was said at `at` is believed without the screen, if the screen goes on to show nothing.
     fn believed_unread(&self, at: Instant) -> Option<Instant> {
         self.unread.map(|unread| unread.since.max(at) + UNRECOGNISED)
@@ -414,34 +279,6 @@ impl Tracker {
 
     fn over(&self) -> bool {
         self.verdict.situation == Situation::Exited
-    }
-
-    /// The screen of an agent that waits for a message.
-    fn looks_idle(&self) -> bool {
-        let running = matches!(self.standing.word().turn, Turn::Running { .. } | Turn::Unknown);
-        let sight = &self.sight;
-        running
-            && self.habits.sure_idle_screen
-            && sight.composer.is_some()
-            && !sight.busy
-            && !self.asking.on_screen()
-            && !sight.option_list
-    }
-
-    fn count_idle_looks(&mut self, now: Instant) {
-        if !self.looks_idle() {
-            self.idle_looks = IdleLooks::default();
-            return;
-        }
-        if self.idle_looks.last.is_none_or(|last| now.duration_since(last) >= LOOK_APART) {
-            self.idle_looks = IdleLooks { count: self.idle_looks.count + 1, last: Some(now) };
-        }
-        let settled = now.duration_since(self.standing.last_sign()) >= SETTLED;
-        if self.idle_looks.count >= LOOKS && settled {
-            self.vote(now, AgentState::Idle, "screen:composer", "the composer, and no running turn");
-            self.standing.stand(screen_word(Turn::Over(End::Well), "screen:composer", now));
-            self.asking.forget_before(now);
-        }
     }
 
     fn decide(&mut self, now: Instant) {
@@ -515,10 +352,6 @@ impl Tracker {
     fn vote_of(&mut self, tier: Tier, at: Instant, state: AgentState, cause: &'static str, seen: &str) {
         self.votes.insert(tier, Vote { tier, state, at, cause, seen: seen.to_owned() });
     }
-}
-
-fn screen_word(turn: Turn, cause: &'static str, at: Instant) -> Word {
-    Word { turn, tier: Tier::Screen, cause, at }
 }
 
 fn claimed_state(claim: &Claim) -> AgentState {
