@@ -15,6 +15,7 @@ mod recorded;
 pub mod sight;
 pub mod stamp;
 pub mod tracker;
+pub mod trouble;
 pub mod unknown;
 pub mod usage;
 

@@ -4,9 +4,10 @@
 use serde_json::Value;
 
 use crate::driver::agent::{ErrorCategory, Trouble};
+use crate::driver::trouble::{Sign, by_name, by_status, by_words};
 
 /// Codex's own names; what is not here says nothing by its name.
-const NAMES: [(&str, ErrorCategory); 4] = [
+const NAMES: [Sign; 4] = [
     ("usage_limit_exceeded", ErrorCategory::RateLimited),
     ("server_overloaded", ErrorCategory::ServerError),
     ("internal_server_error", ErrorCategory::ServerError),
@@ -14,7 +15,7 @@ const NAMES: [(&str, ErrorCategory); 4] = [
 ];
 
 /// Words of its messages, in lower case; the first that occurs decides.
-const WORDS: [(&str, ErrorCategory); 19] = [
+const WORDS: [Sign; 19] = [
     ("waiting for network", ErrorCategory::NoInternet),
     ("connection failed", ErrorCategory::NoInternet),
     ("error sending request", ErrorCategory::NoInternet),
@@ -40,20 +41,23 @@ const WORDS: [(&str, ErrorCategory); 19] = [
 pub(super) fn of(error: &Value) -> Trouble {
     let text = error["message"].as_str().unwrap_or_default();
     let info = &error["codex_error_info"];
-    let words = by_words(text);
+    let words = by_words(&WORDS, text);
     let category = words
         .filter(|category| matches!(category, ErrorCategory::OutOfCredits | ErrorCategory::NoInternet))
-        .or_else(|| by_name(info.as_str()?))
+        .or_else(|| by_name(&NAMES, info.as_str()?))
         .or_else(|| by_status(status(info)?))
-        .or(words)
-        .unwrap_or(ErrorCategory::Other);
-    Trouble { category, detail: detail(text, info) }
+        .or(words);
+    let detail = match (text.trim(), info) {
+        ("", Value::String(name)) => name.clone(),
+        ("", info) if !info.is_null() => info.to_string(),
+        (text, _) => text.to_owned(),
+    };
+    Trouble::new(category, &detail)
 }
 
 /// An error of which only the words are known.
 pub(super) fn from_text(text: &str) -> Trouble {
-    let category = by_words(text).unwrap_or(ErrorCategory::Other);
-    Trouble { category, detail: detail(text, &Value::Null) }
+    Trouble::new(by_words(&WORDS, text), text)
 }
 
 /// An error of which nothing is known.
@@ -61,37 +65,9 @@ pub(super) fn unsaid() -> Trouble {
     from_text("")
 }
 
-fn detail(text: &str, info: &Value) -> String {
-    match (text.trim(), info) {
-        ("", Value::Null) => "the agent gave no reason".to_owned(),
-        ("", Value::String(name)) => name.clone(),
-        ("", info) => info.to_string(),
-        (text, _) => text.to_owned(),
-    }
-}
-
 /// The status in `{"http_connection_failed": {"http_status_code": 401}}`, whatever the outer name.
 fn status(info: &Value) -> Option<u64> {
     info.as_object()?.values().find_map(|value| value["http_status_code"].as_u64())
-}
-
-fn by_name(name: &str) -> Option<ErrorCategory> {
-    NAMES.iter().find(|(known, _)| *known == name).map(|(_, category)| *category)
-}
-
-fn by_status(status: u64) -> Option<ErrorCategory> {
-    match status {
-        401 | 403 => Some(ErrorCategory::Unauthorized),
-        402 => Some(ErrorCategory::OutOfCredits),
-        429 => Some(ErrorCategory::RateLimited),
-        500..=599 => Some(ErrorCategory::ServerError),
-        _ => None,
-    }
-}
-
-fn by_words(text: &str) -> Option<ErrorCategory> {
-    let text = text.to_lowercase();
-    WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, category)| *category)
 }
 
 #[cfg(test)]
@@ -99,6 +75,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::driver::trouble::check;
 
     #[test]
     fn what_codex_says_is_recognised() {
@@ -120,12 +97,8 @@ mod tests {
             ("Selected model is at capacity. Please try a different model.", ErrorCategory::ServerError),
             ("Connection failed: error sending request", ErrorCategory::NoInternet),
             ("Codex ran out of room in the model's context window.", ErrorCategory::Other),
-            ("", ErrorCategory::Other),
         ];
-        for (text, category) in cases {
-            assert_eq!(from_text(text).category, category, "{text}");
-            assert!(!from_text(text).detail.is_empty());
-        }
+        check(from_text, &cases);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use regex_lite::Regex;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Patterns;
-use crate::driver::agent::{ErrorCategory, Trouble};
+use crate::driver::agent::Trouble;
 use crate::driver::layout::{self, Item};
 use crate::driver::prompt::PromptKind;
 use crate::driver::sight::{Choice, Composer, Dialog, Page, Role, Sight};
@@ -40,9 +40,7 @@ pub(super) fn see(patterns: &Patterns, screen: &Screen) -> Sight {
         return Sight { dialog: Some(dialog), option_list: true, ..Sight::default() };
     }
     let error = lowest(screen, window, &patterns.error).filter(|_| working.is_none());
-    let failed = error
-        .and_then(|row| screen.line(row))
-        .map(|line| Trouble { category: ErrorCategory::Other, detail: line.trim().to_owned() });
+    let failed = error.and_then(|row| screen.line(row)).map(|line| Trouble::new(None, line));
     let elsewhere = pattern.is_some() && composer.is_none() && failed.is_none();
     let composer = composer.map(|(_, composer)| composer);
     Sight { busy: working.is_some() || elsewhere, composer, failed, ..Sight::default() }
