@@ -3,12 +3,14 @@
 //! A driver decides; whoever starts the child reads the files it asks for, writes those it wants and watches the places
 //! it names.
 
+pub mod command;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A version of an agent's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +65,39 @@ pub struct Order<'a> {
     pub fresh_id: &'a str,
     /// Reads a file that the command names.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+impl Order<'_> {
+    /// A variable that has a value.
+    pub fn var(&self, name: &str) -> Option<&OsStr> {
+        self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// What a hook's command begins with, as a shell takes it.
+    pub fn hook_command(&self) -> Result<String, String> {
+        match self.hook.to_str() {
+            Some(program) => Ok(format!("'{}' hook", program.replace('\'', r"'\''"))),
+            None => Err(format!("the path {} cannot be written into settings", self.hook.display())),
+        }
+    }
+
+    /// What the orchestrator wants in the settings, if it wants anything.
+    pub fn wanted_settings(&self) -> Result<Option<&Map<String, Value>>, String> {
+        object(self.settings, "settings")
+    }
+
+    /// The orchestrator's MCP servers, if there are any.
+    pub fn wanted_servers(&self) -> Result<Option<&Map<String, Value>>, String> {
+        object(self.mcp, "MCP servers")
+    }
+}
+
+fn object<'a>(wanted: Option<&'a Value>, what: &str) -> Result<Option<&'a Map<String, Value>>, String> {
+    match wanted {
+        Some(Value::Object(wanted)) => Ok(Some(wanted)),
+        Some(_) => Err(format!("the {what} in the agent config are no JSON object")),
+        None => Ok(None),
+    }
 }
 
 /// What a driver wants.

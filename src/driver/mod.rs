@@ -8,6 +8,8 @@ pub mod evidence;
 pub mod fixture;
 pub mod gemini;
 pub mod launch;
+#[cfg(test)]
+mod launched;
 pub mod layout;
 pub mod prompt;
 #[cfg(test)]

@@ -7,12 +7,12 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use self::command::Command;
+use crate::driver::launch::command::{Command, Piece};
 use crate::driver::launch::{Groom, LogPlace, Order, Outfit, Traces};
 
 /// Longer names of project folders end in a hash that only Claude can make.
@@ -25,7 +25,7 @@ const CONVERSATION: [&str; 7] =
     ["session-id", "resume", "continue", "fork-session", "from-pr", "teleport", "cloud"];
 
 pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
-    let mut command = Command::read(order.program, order.args);
+    let mut command = Command::read(&command::SYNTAX, order.program, order.args);
     match order.groom {
         Groom::Pristine => {
             let traces = traces(order, &command, given_id(&command));
@@ -54,18 +54,21 @@ fn equipped(order: &Order, command: &mut Command) -> Result<Outfit, String> {
         }
     };
     let traces = traces(order, command, id);
-    if let Some(servers) = order.mcp {
-        if !servers.is_object() {
-            return Err("the MCP servers in the agent config are no JSON object".to_owned());
-        }
+    if let Some(servers) = order.wanted_servers()? {
         let path = order.dir.join("mcp.json");
         files.push((path.clone(), json!({ "mcpServers": servers }).to_string()));
         flags.extend(["--mcp-config".into(), path.into_os_string()]);
     }
-    // A flag that is taken away leaves the settings in its place: a word after it could otherwise become one more
-    // value of the flag before it.
-    let left = command.replace(|name| name == "settings" || replaced.contains(&name), &settings_flag);
-    if !left {
+    let mut carried = false;
+    for piece in &mut command.pieces {
+        // A flag that is taken away leaves the settings in its place: a word after it could otherwise become one more
+        // value of the flag before it.
+        if piece.name.as_deref().is_some_and(|name| name == "settings" || replaced.contains(&name)) {
+            *piece = Piece { name: None, value: None, args: settings_flag.to_vec() };
+            carried = true;
+        }
+    }
+    if !carried {
         flags.extend(settings_flag);
     }
     Ok(Outfit { args: command.with(flags), files, traces, ..Outfit::default() })
@@ -106,10 +109,9 @@ fn traces(order: &Order, command: &Command, id: Option<String>) -> Traces {
 }
 
 fn config_dir(order: &Order) -> Option<PathBuf> {
-    let set = |name: &str| order.env.get(OsStr::new(name)).filter(|value| !value.is_empty());
-    match set("CLAUDE_CONFIG_DIR") {
+    match order.var("CLAUDE_CONFIG_DIR") {
         Some(dir) => Some(order.cwd.join(dir)),
-        None => set("HOME").map(|home| order.cwd.join(home).join(".claude")),
+        None => order.var("HOME").map(|home| order.cwd.join(home).join(".claude")),
     }
 }
 

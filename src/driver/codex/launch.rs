@@ -10,10 +10,10 @@ mod toml;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::command::{Command, Form};
 use crate::driver::launch::{Groom, LogPlace, Order, Outfit, Traces, Version};
@@ -45,13 +45,13 @@ pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
             set(&key, &value);
         }
     }
-    for (key, value) in wanted(order.settings, "settings")? {
+    for (key, value) in flagged(order.wanted_settings()?, "settings")? {
         if key == "hooks" {
             return Err("`hooks` in the settings of the agent config cannot be given to Codex".to_owned());
         }
         set(&key, &value);
     }
-    for (name, server) in wanted(order.mcp, "MCP servers")? {
+    for (name, server) in flagged(order.wanted_servers()?, "MCP servers")? {
         set(&format!("mcp_servers.{name}"), &server);
     }
     outfit.args = match order.resume.filter(|_| command.form() == Form::Interactive) {
@@ -81,11 +81,7 @@ fn unheard(order: &Order, command: &Command) -> Option<String> {
 }
 
 /// The members of an object of the agent config, as values of flags.
-fn wanted(from: Option<&Value>, what: &str) -> Result<Vec<(String, String)>, String> {
-    let Some(from) = from else { return Ok(Vec::new()) };
-    let Value::Object(from) = from else {
-        return Err(format!("the {what} in the agent config are no JSON object"));
-    };
+fn flagged(wanted: Option<&Map<String, Value>>, what: &str) -> Result<Vec<(String, String)>, String> {
     let one = |(key, value): (&String, &Value)| {
         let plain =
             !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
@@ -94,15 +90,14 @@ fn wanted(from: Option<&Value>, what: &str) -> Result<Vec<(String, String)>, Str
             None => Err(format!("{key:?} of the {what} in the agent config cannot be given to Codex")),
         }
     };
-    from.iter().map(one).collect()
+    wanted.into_iter().flatten().map(one).collect()
 }
 
 /// Where Codex keeps its conversations.
 fn sessions(order: &Order) -> Option<PathBuf> {
-    let var = |name: &str| order.env.get(OsStr::new(name)).filter(|value| !value.is_empty());
-    let home = match var("CODEX_HOME") {
+    let home = match order.var("CODEX_HOME") {
         Some(home) => order.cwd.join(home),
-        None => PathBuf::from(var("HOME")?).join(".codex"),
+        None => PathBuf::from(order.var("HOME")?).join(".codex"),
     };
     Some(home.join("sessions"))
 }

@@ -12,12 +12,12 @@ mod settings;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use self::command::Command;
+use crate::driver::launch::command::Command;
 use crate::driver::launch::{Groom, LogPlace, Order, Outfit, Traces, Version};
 
 /// The first version that is known to take an id for a new conversation.
@@ -30,11 +30,11 @@ const NO_CONVERSATION: [&str; 6] =
     ["list-sessions", "delete-session", "acp", "experimental-acp", "version", "help"];
 
 pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
-    let mut command = Command::read(order.program, order.args);
+    let mut command = Command::read(&command::SYNTAX, order.program, order.args);
     let traces = traces(order, &command);
     match order.groom {
         Groom::Pristine => Ok(Outfit { args: order.args.to_vec(), traces, ..Outfit::default() }),
-        Groom::Auto | Groom::Manual if command.is_chore() => {
+        Groom::Auto | Groom::Manual if command::is_chore(&command) => {
             Ok(Outfit { args: order.args.to_vec(), ..Outfit::default() })
         }
         Groom::Auto | Groom::Manual => {
@@ -49,7 +49,8 @@ pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
 
 fn with_conversation(order: &Order, command: &mut Command) -> Vec<OsString> {
     if let Some(id) = order.resume {
-        command.remove(&CONVERSATION);
+        let settles = |name: &str| CONVERSATION.contains(&name);
+        command.pieces.retain(|piece| !piece.name.as_deref().is_some_and(settles));
         return command.with(vec!["--resume".into(), id.into()]);
     }
     let settled = CONVERSATION.iter().chain(&NO_CONVERSATION).any(|flag| command.has(flag));
@@ -75,8 +76,7 @@ fn traces(order: &Order, command: &Command) -> Traces {
 
 /// Where Gemini keeps what belongs to the user.
 fn home(order: &Order) -> Option<PathBuf> {
-    let set = |name: &str| order.env.get(OsStr::new(name)).filter(|value| !value.is_empty());
-    let home = set("GEMINI_CLI_HOME").or_else(|| set("HOME"))?;
+    let home = order.var("GEMINI_CLI_HOME").or_else(|| order.var("HOME"))?;
     Some(order.cwd.join(home).join(".gemini"))
 }
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::command::Command;
 use super::object;
 use crate::driver::claude::ask::ASKING_TOOLS;
 use crate::driver::claude::hooks::TOOL_ASKS;
+use crate::driver::launch::command::Command;
 use crate::driver::launch::{Order, Version};
 
 /// A hook that only tells.
@@ -45,10 +45,8 @@ pub(super) fn layered(order: &Order, command: &Command) -> Result<Value, String>
         Some(given) => base(order, given)?,
         None => Map::new(),
     };
-    match order.settings {
-        Some(Value::Object(wanted)) => lay_over(&mut settings, wanted, false),
-        Some(_) => return Err("the settings in the agent config are no JSON object".to_owned()),
-        None => {}
+    if let Some(wanted) = order.wanted_settings()? {
+        lay_over(&mut settings, wanted, false);
     }
     let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
     let Some(hooks) = hooks.as_object_mut() else {
@@ -92,13 +90,10 @@ fn lay_over(settings: &mut Map<String, Value>, layer: &Map<String, Value>, join_
 /// coop's own hooks, by event. A Claude that only prints has no dialogs: it refuses what would need one. There, a hook
 /// that waits for an answer would hold up a turn that nobody knows to be waiting.
 fn own_hooks(order: &Order, prints: bool) -> Result<Vec<(String, Vec<Value>)>, String> {
-    let Some(program) = order.hook.to_str() else {
-        return Err(format!("the path {} cannot be written into settings", order.hook.display()));
-    };
-    let program = quoted(program);
+    let hook = order.hook_command()?;
     let call = |event: &str, seconds: u64| {
         let wait = if seconds == WAITS { " --wait" } else { "" };
-        json!([{ "type": "command", "command": format!("{program} hook {event}{wait}"), "timeout": seconds }])
+        json!([{ "type": "command", "command": format!("{hook} {event}{wait}"), "timeout": seconds }])
     };
     let version = order.version.unwrap_or(OLDEST);
     let known = |event: &str| EVENTS.iter().any(|(name, since, _)| *name == event && *since <= version);
@@ -114,9 +109,4 @@ fn own_hooks(order: &Order, prints: bool) -> Result<Vec<(String, Vec<Value>)>, S
         hooks.push(((*event).to_owned(), entries));
     }
     Ok(hooks)
-}
-
-/// A word that a shell takes as it is.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

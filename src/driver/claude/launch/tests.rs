@@ -1,85 +1,20 @@
 use std::collections::BTreeMap;
-use std::io;
 
 use super::*;
 use crate::driver::launch::Version;
+use crate::driver::launched::{Bench, FRESH};
 
-const FRESH: &str = "11111111-2222-4333-8444-555555555555";
 const OTHER: &str = "99999999-2222-4333-8444-555555555555";
 const SETTINGS: &str = "/run/coop/s1/settings.json";
 const LATEST: Option<Version> = Some(Version(2, 1, 325));
 
-/// An order that tests change.
-struct Bench {
-    program: &'static str,
-    args: Vec<OsString>,
-    env: BTreeMap<OsString, OsString>,
-    cwd: PathBuf,
-    groom: Groom,
-    settings: Option<Value>,
-    mcp: Option<Value>,
-    version: Option<Version>,
-    resume: Option<&'static str>,
-    files: BTreeMap<PathBuf, &'static str>,
+fn given(args: &[&str]) -> Bench {
+    Bench { cwd: "/home/dev/my work_é".into(), version: LATEST, ..Bench::new(outfit, "claude", args) }
 }
 
-impl Bench {
-    fn new(args: &[&str]) -> Self {
-        Self {
-            program: "claude",
-            args: args.iter().map(OsString::from).collect(),
-            env: BTreeMap::from([("HOME".into(), "/home/dev".into())]),
-            cwd: "/home/dev/my work_é".into(),
-            groom: Groom::Auto,
-            settings: None,
-            mcp: None,
-            version: LATEST,
-            resume: None,
-            files: BTreeMap::new(),
-        }
-    }
-
-    fn outfit(&self) -> Result<Outfit, String> {
-        let read = |path: &Path| {
-            let text = self.files.get(path).map(|text| (*text).to_owned());
-            text.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-        };
-        outfit(&Order {
-            program: OsStr::new(self.program),
-            args: &self.args,
-            env: &self.env,
-            cwd: &self.cwd,
-            dir: Path::new("/run/coop/s1"),
-            hook: Path::new("/opt/it's/coop"),
-            groom: self.groom,
-            settings: self.settings.as_ref(),
-            mcp: self.mcp.as_ref(),
-            version: self.version,
-            resume: self.resume,
-            fresh_id: FRESH,
-            read: &read,
-        })
-    }
-
-    /// The arguments, in one line.
-    fn line(&self) -> String {
-        let args = self.outfit().expect("an outfit").args;
-        args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
-    }
-
-    fn written(&self) -> Value {
-        let files = self.outfit().expect("an outfit").files;
-        serde_json::from_str(&files[0].1).expect("settings are JSON")
-    }
-
-    fn log(&self) -> Option<LogPlace> {
-        self.outfit().expect("an outfit").traces.log
-    }
-
-    /// The events for which coop has hooks.
-    fn events(&self) -> Vec<String> {
-        self.written()["hooks"].as_object().unwrap().keys().cloned().collect()
-    }
+/// The events for which coop has hooks.
+fn events(bench: &Bench) -> Vec<String> {
+    bench.written()["hooks"].as_object().unwrap().keys().cloned().collect()
 }
 
 fn log_of(id: &str) -> Option<LogPlace> {
@@ -93,27 +28,27 @@ fn new_log() -> Option<LogPlace> {
 
 #[test]
 fn a_plain_command_gets_an_id_and_settings_and_leaves_known_traces() {
-    let bench = Bench::new(&["--model", "opus", "do it"]);
+    let bench = given(&["--model", "opus", "do it"]);
     assert_eq!(bench.line(), format!("--model opus do it --session-id {FRESH} --settings {SETTINGS}"));
     let outfit = bench.outfit().unwrap();
     assert_eq!(outfit.files.len(), 1);
     assert_eq!(outfit.files[0].0, Path::new(SETTINGS));
     let registry = Some("/home/dev/.claude/sessions".into());
     assert_eq!(outfit.traces, Traces { log: log_of(FRESH), registry, stdout: false });
-    let manual = Bench { groom: Groom::Manual, ..Bench::new(&["--model", "opus", "do it"]) };
+    let manual = Bench { groom: Groom::Manual, ..given(&["--model", "opus", "do it"]) };
     assert_eq!(manual.outfit(), bench.outfit());
 }
 
 #[test]
 fn a_pristine_command_stays_as_it_is_but_is_still_watched() {
     let args = ["-p", "--output-format=stream-json", "--settings", "/nowhere", "--resume", OTHER];
-    let bench = Bench { groom: Groom::Pristine, ..Bench::new(&args) };
+    let bench = Bench { groom: Groom::Pristine, ..given(&args) };
     let outfit = bench.outfit().unwrap();
     assert_eq!(outfit.args, bench.args);
     assert_eq!(outfit.files, []);
     assert!(outfit.traces.stdout);
     assert_eq!(outfit.traces.log, log_of(OTHER));
-    assert_eq!(Bench { groom: Groom::Pristine, ..Bench::new(&[]) }.log(), new_log());
+    assert_eq!(Bench { groom: Groom::Pristine, ..given(&[]) }.log(), new_log());
 }
 
 #[test]
@@ -131,7 +66,7 @@ fn a_command_that_chooses_its_conversation_keeps_it() {
         (&["--from-pr", "12"], new_log()),
     ];
     for (args, log) in cases {
-        let bench = Bench::new(args);
+        let bench = given(args);
         let line = bench.line();
         assert!(!line.contains(FRESH) && line.ends_with(&added), "{line}");
         assert_eq!(bench.log(), log, "{args:?}");
@@ -140,7 +75,7 @@ fn a_command_that_chooses_its_conversation_keeps_it() {
 
 #[test]
 fn a_value_that_looks_like_a_flag_is_none() {
-    let bench = Bench::new(&["--append-system-prompt", "--continue", "--agent", "-c"]);
+    let bench = given(&["--append-system-prompt", "--continue", "--agent", "-c"]);
     assert!(bench.line().contains(FRESH));
 }
 
@@ -154,7 +89,7 @@ fn resuming_replaces_what_the_command_says_of_conversations() {
         (&["-c", "--", "hi"], format!("--settings {SETTINGS} --resume {OTHER} -- hi")),
     ];
     for (args, line) in cases {
-        let bench = Bench { resume: Some(OTHER), ..Bench::new(args) };
+        let bench = Bench { resume: Some(OTHER), ..given(args) };
         assert_eq!(bench.line(), line);
         assert_eq!(bench.log(), log_of(OTHER));
     }
@@ -163,8 +98,8 @@ fn resuming_replaces_what_the_command_says_of_conversations() {
 #[test]
 fn flags_stand_where_claude_takes_them_for_flags() {
     let added = format!("--session-id {FRESH} --settings {SETTINGS}");
-    assert_eq!(Bench::new(&["-d", "--", "-not a flag"]).line(), format!("-d {added} -- -not a flag"));
-    let by = |program, args: &[&str]| Bench { program, ..Bench::new(args) }.line();
+    assert_eq!(given(&["-d", "--", "-not a flag"]).line(), format!("-d {added} -- -not a flag"));
+    let by = |program, args: &[&str]| Bench { program, ..given(args) }.line();
     assert_eq!(
         by("/bin/bash", &["-c", "exec claude \"$@\"", "_"]),
         format!("-c exec claude \"$@\" _ {added}")
@@ -178,12 +113,12 @@ fn flags_stand_where_claude_takes_them_for_flags() {
 fn settings_of_the_command_are_the_base_and_their_flag_is_replaced_where_it_stands() {
     let files = BTreeMap::from([("/home/dev/my work_é/mine.json".into(), r#"{"model":"opus"}"#)]);
     for args in [&["--tools", "A", "--settings", "mine.json", "hi"][..], &["--settings=mine.json", "hi"]] {
-        let bench = Bench { files: files.clone(), ..Bench::new(args) };
+        let bench = Bench { files: files.clone(), ..given(args) };
         assert!(bench.line().contains(&format!("--settings {SETTINGS} hi")), "{}", bench.line());
         assert_eq!(bench.line().matches("--settings").count(), 1);
         assert_eq!(bench.written()["model"], "opus");
     }
-    let bench = Bench::new(&["--settings", r#" {"model":"a"}"#, "--settings", r#"{"env":{}}"#]);
+    let bench = given(&["--settings", r#" {"model":"a"}"#, "--settings", r#"{"env":{}}"#]);
     assert_eq!(bench.written()["model"], Value::Null, "only the last one counts for Claude");
 }
 
@@ -191,7 +126,7 @@ fn settings_of_the_command_are_the_base_and_their_flag_is_replaced_where_it_stan
 fn settings_that_cannot_be_used_are_an_error_that_says_which() {
     let refusal = |args: &[&str], settings: Option<Value>| {
         let files = BTreeMap::from([("/list.json".into(), "[]"), ("/broken.json".into(), "{")]);
-        Bench { files, settings, ..Bench::new(args) }.outfit().expect_err("no outfit")
+        Bench { files, settings, ..given(args) }.outfit().expect_err("no outfit")
     };
     assert!(
         refusal(&["--settings", "/gone.json"], None)
@@ -209,7 +144,7 @@ fn settings_that_cannot_be_used_are_an_error_that_says_which() {
 fn layers_are_merged_and_hooks_of_all_of_them_run_in_order() {
     let base = r#"{"env":{"A":"1","B":"1"},"permissions":{"allow":["X"]},"hooks":{"Stop":[{"n":1}],"Setup":[{"n":1}]}}"#;
     let wanted = json!({"env": {"B": "2"}, "permissions": {"allow": ["Y"]}, "hooks": {"Stop": [{"n": 2}]}});
-    let bench = Bench { settings: Some(wanted), ..Bench::new(&["--settings", base]) };
+    let bench = Bench { settings: Some(wanted), ..given(&["--settings", base]) };
     let written = bench.written();
     assert_eq!(written["env"], json!({"A": "1", "B": "2"}));
     assert_eq!(written["permissions"], json!({"allow": ["Y"]}));
@@ -221,20 +156,20 @@ fn layers_are_merged_and_hooks_of_all_of_them_run_in_order() {
 
 #[test]
 fn only_events_that_the_version_knows_are_named() {
-    let of = |version| Bench { version, ..Bench::new(&[]) };
-    assert_eq!(of(LATEST).events().len(), 12);
-    assert_eq!(of(Some(Version(1, 0, 38))).events(), ["Notification", "PostToolUse", "PreToolUse", "Stop"]);
-    assert_eq!(of(Some(Version(1, 0, 0))).events(), [""; 0]);
-    let oldest = of(Some(Version(2, 0, 0))).events();
-    assert_eq!(of(None).events(), oldest);
+    let of = |version| events(&Bench { version, ..given(&[]) });
+    assert_eq!(of(LATEST).len(), 12);
+    assert_eq!(of(Some(Version(1, 0, 38))), ["Notification", "PostToolUse", "PreToolUse", "Stop"]);
+    assert_eq!(of(Some(Version(1, 0, 0))), [""; 0]);
+    let oldest = of(Some(Version(2, 0, 0)));
+    assert_eq!(of(None), oldest);
     assert!(oldest.contains(&"SessionStart".to_owned()) && !oldest.contains(&"StopFailure".to_owned()));
-    assert!(of(Some(Version(2, 0, 45))).events().contains(&"PermissionRequest".to_owned()));
-    assert!(!of(Some(Version(2, 0, 44))).events().contains(&"PermissionRequest".to_owned()));
+    assert!(of(Some(Version(2, 0, 45))).contains(&"PermissionRequest".to_owned()));
+    assert!(!of(Some(Version(2, 0, 44))).contains(&"PermissionRequest".to_owned()));
 }
 
 #[test]
 fn where_no_permission_hook_exists_asking_tools_are_announced_before_they_are_used() {
-    let before = |version| Bench { version, ..Bench::new(&[]) }.written()["hooks"]["PreToolUse"].clone();
+    let before = |version| Bench { version, ..given(&[]) }.written()["hooks"]["PreToolUse"].clone();
     assert_eq!(before(LATEST).as_array().unwrap().len(), 1);
     let old = before(None);
     assert_eq!(old[1]["matcher"], "AskUserQuestion|ExitPlanMode");
@@ -244,7 +179,7 @@ fn where_no_permission_hook_exists_asking_tools_are_announced_before_they_are_us
 #[test]
 fn nothing_waits_for_an_answer_where_there_are_no_dialogs() {
     for version in [LATEST, None] {
-        let hooks = Bench { version, ..Bench::new(&["-p", "do it"]) }.written()["hooks"].clone();
+        let hooks = Bench { version, ..given(&["-p", "do it"]) }.written()["hooks"].clone();
         assert_eq!(hooks["PermissionRequest"], Value::Null);
         assert_eq!(hooks["PreToolUse"].as_array().unwrap().len(), 1);
     }
@@ -252,18 +187,18 @@ fn nothing_waits_for_an_answer_where_there_are_no_dialogs() {
 
 #[test]
 fn servers_of_the_orchestrator_have_a_file_of_their_own() {
-    let bench = Bench { mcp: Some(json!({"db": {"command": "x"}})), ..Bench::new(&[]) };
+    let bench = Bench { mcp: Some(json!({"db": {"command": "x"}})), ..given(&[]) };
     let outfit = bench.outfit().unwrap();
     let (path, text) = &outfit.files[1];
     assert_eq!(path, Path::new("/run/coop/s1/mcp.json"));
     assert_eq!(text, r#"{"mcpServers":{"db":{"command":"x"}}}"#);
     assert!(bench.line().contains("--mcp-config /run/coop/s1/mcp.json --settings"));
-    assert!(Bench { mcp: Some(json!([])), ..Bench::new(&[]) }.outfit().is_err());
+    assert!(Bench { mcp: Some(json!([])), ..given(&[]) }.outfit().is_err());
 }
 
 #[test]
 fn traces_follow_the_environment() {
-    let mut bench = Bench::new(&[]);
+    let mut bench = given(&[]);
     bench.env.insert("CLAUDE_CONFIG_DIR".into(), "/cfg".into());
     let traces = bench.outfit().unwrap().traces;
     assert_eq!(traces.registry, Some("/cfg/sessions".into()));
@@ -271,17 +206,16 @@ fn traces_follow_the_environment() {
     bench.env.clear();
     assert_eq!(bench.outfit().unwrap().traces, Traces::default());
 
-    let long =
-        |length: usize| Bench { cwd: format!("/{}", "a".repeat(length)).into(), ..Bench::new(&[]) }.log();
+    let long = |length: usize| Bench { cwd: format!("/{}", "a".repeat(length)).into(), ..given(&[]) }.log();
     assert!(long(199).is_some());
     assert_eq!(long(200), None);
-    assert_eq!(Bench::new(&["-w", "tree"]).log(), None);
-    assert_eq!(Bench::new(&["-p", "--no-session-persistence", "x"]).log(), None);
+    assert_eq!(given(&["-w", "tree"]).log(), None);
+    assert_eq!(given(&["-p", "--no-session-persistence", "x"]).log(), None);
 }
 
 #[test]
 fn json_lines_are_expected_only_where_claude_prints_them() {
-    let stdout = |args: &[&str]| Bench::new(args).outfit().unwrap().traces.stdout;
+    let stdout = |args: &[&str]| given(args).outfit().unwrap().traces.stdout;
     assert!(stdout(&["-p", "hi", "--output-format", "stream-json", "--verbose"]));
     assert!(stdout(&["--print", "--output-format=stream-json"]));
     assert!(!stdout(&["--output-format", "stream-json"]));

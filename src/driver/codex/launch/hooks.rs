@@ -30,14 +30,11 @@ const EVENTS: [(&str, &str, u64); 9] = [
 
 /// Keys and values for `-c`.
 pub(super) fn settings(order: &Order) -> Result<Vec<(String, String)>, String> {
-    let Some(program) = order.hook.to_str() else {
-        return Err(format!("the path {} cannot be written into settings", order.hook.display()));
-    };
-    let program = quoted(program);
+    let hook = order.hook_command()?;
     let mut settings = Vec::new();
     let mut trusted = Vec::new();
     for (event, label, seconds) in EVENTS {
-        let command = format!("{program} hook {event}");
+        let command = format!("{hook} {event}");
         let handler = format!(r#"{{type="command",command={},timeout={seconds}}}"#, toml::string(&command));
         settings.push((format!("hooks.{event}"), format!("[{{hooks=[{handler}]}}]")));
         let key = toml::string(&format!("/<session-flags>/config.toml:{label}:0:0"));
@@ -62,11 +59,6 @@ fn hash(label: &str, command: &str, seconds: u64) -> String {
         debug_assert!(written.is_ok());
     }
     hash
-}
-
-/// A word that a shell takes as it is.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

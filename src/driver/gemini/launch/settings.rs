@@ -23,18 +23,11 @@ pub(super) fn layered(
         return Ok(Vec::new());
     }
     let mut settings = base(order)?;
-    match order.settings {
-        Some(Value::Object(wanted)) => lay_over(&mut settings, wanted),
-        Some(_) => return Err("the settings in the agent config are no JSON object".to_owned()),
-        None => {}
+    if let Some(wanted) = order.wanted_settings()? {
+        lay_over(&mut settings, wanted);
     }
-    match order.mcp {
-        Some(servers @ Value::Object(_)) => {
-            let layer = Map::from_iter([("mcpServers".to_owned(), servers.clone())]);
-            lay_over(&mut settings, &layer);
-        }
-        Some(_) => return Err("the MCP servers in the agent config are no JSON object".to_owned()),
-        None => {}
+    if let Some(servers) = order.wanted_servers()? {
+        lay_over(&mut settings, &Map::from_iter([("mcpServers".to_owned(), servers.clone().into())]));
     }
     let path = order.dir.join("settings.json");
     env.insert(VARIABLE.into(), path.clone().into_os_string());
@@ -42,8 +35,7 @@ pub(super) fn layered(
 }
 
 fn base(order: &Order) -> Result<Map<String, Value>, String> {
-    let given = order.env.get(OsStr::new(VARIABLE)).filter(|path| !path.is_empty());
-    let path = order.cwd.join(given.map_or_else(|| PathBuf::from(USUAL), PathBuf::from));
+    let path = order.cwd.join(order.var(VARIABLE).unwrap_or(OsStr::new(USUAL)));
     match (order.read)(&path) {
         Ok(text) => match serde_json::from_str(&text) {
             Ok(Value::Object(settings)) => Ok(settings),

@@ -1,77 +1,19 @@
-use std::io;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::json;
 
 use super::*;
+use crate::driver::launched::{Bench, FRESH};
 
-const FRESH: &str = "11111111-2222-4333-8444-555555555555";
 const MACHINE: &str = "/etc/gemini-cli/settings.json";
 const PROJECTS: &str = "/home/dev/.gemini/projects.json";
 
-/// An order that tests change.
-struct Bench {
-    program: &'static str,
-    args: Vec<OsString>,
-    env: BTreeMap<OsString, OsString>,
-    groom: Groom,
-    settings: Option<Value>,
-    mcp: Option<Value>,
-    version: Option<Version>,
-    resume: Option<&'static str>,
-    files: BTreeMap<PathBuf, &'static str>,
-}
-
-impl Bench {
-    fn new(args: &[&str]) -> Self {
-        Self {
-            program: "/usr/bin/gemini",
-            args: args.iter().map(OsString::from).collect(),
-            env: BTreeMap::from([("HOME".into(), "/home/dev".into())]),
-            groom: Groom::Auto,
-            settings: None,
-            mcp: None,
-            version: Some(Version(0, 61, 0)),
-            resume: None,
-            files: BTreeMap::from([(PROJECTS.into(), r#"{"projects":{"/work":"work-1"}}"#)]),
-        }
-    }
-
-    fn outfit(&self) -> Result<Outfit, String> {
-        let read = |path: &Path| {
-            let text = self.files.get(path).map(|text| (*text).to_owned());
-            text.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-        };
-        outfit(&Order {
-            program: OsStr::new(self.program),
-            args: &self.args,
-            env: &self.env,
-            cwd: Path::new("/work"),
-            dir: Path::new("/run/coop/s1"),
-            hook: Path::new("/opt/it's/coop"),
-            groom: self.groom,
-            settings: self.settings.as_ref(),
-            mcp: self.mcp.as_ref(),
-            version: self.version,
-            resume: self.resume,
-            fresh_id: FRESH,
-            read: &read,
-        })
-    }
-
-    /// The arguments, in one line.
-    fn line(&self) -> String {
-        let args = self.outfit().expect("an outfit").args;
-        args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
-    }
-
-    fn written(&self) -> Value {
-        let files = self.outfit().expect("an outfit").files;
-        serde_json::from_str(&files[0].1).expect("settings are JSON")
-    }
-
-    fn log(&self) -> Option<LogPlace> {
-        self.outfit().expect("an outfit").traces.log
+fn given(args: &[&str]) -> Bench {
+    Bench {
+        version: Some(TAKES_ID),
+        files: BTreeMap::from([(PROJECTS.into(), r#"{"projects":{"/work":"work-1"}}"#)]),
+        ..Bench::new(outfit, "/usr/bin/gemini", args)
     }
 }
 
@@ -81,7 +23,7 @@ fn chats() -> Option<LogPlace> {
 
 #[test]
 fn a_plain_command_gets_an_id_and_the_extension_and_leaves_known_traces() {
-    let bench = Bench::new(&["-m", "flash", "do it"]);
+    let bench = given(&["-m", "flash", "do it"]);
     assert_eq!(bench.line(), format!("-m flash do it --session-id {FRESH}"));
     let outfit = bench.outfit().unwrap();
     assert_eq!(outfit.traces, Traces { log: chats(), registry: None, stdout: false });
@@ -93,8 +35,8 @@ fn a_plain_command_gets_an_id_and_the_extension_and_leaves_known_traces() {
 #[test]
 fn the_extension_does_nothing_outside_of_coop_and_is_the_same_for_all() {
     let shared = |bench: Bench| bench.outfit().unwrap().shared.unwrap();
-    let one = shared(Bench::new(&[]));
-    assert_eq!(one, shared(Bench { resume: Some("other"), ..Bench::new(&["-y"]) }));
+    let one = shared(given(&[]));
+    assert_eq!(one, shared(Bench { resume: Some("other"), ..given(&["-y"]) }));
     let hooks: Value = serde_json::from_str(&one.files[1].1).unwrap();
     let hooks = hooks["hooks"].as_object().unwrap();
     let events = ["AfterAgent", "AfterTool", "BeforeAgent", "BeforeTool", "Notification", "SessionStart"];
@@ -111,7 +53,7 @@ fn the_extension_does_nothing_outside_of_coop_and_is_the_same_for_all() {
 #[test]
 fn a_pristine_command_stays_as_it_is_but_is_still_watched() {
     let args = ["-p", "hi", "-o", "stream-json"];
-    let bench = Bench { groom: Groom::Pristine, settings: Some(json!({"a": 1})), ..Bench::new(&args) };
+    let bench = Bench { groom: Groom::Pristine, settings: Some(json!({"a": 1})), ..given(&args) };
     let outfit = bench.outfit().unwrap();
     assert_eq!(outfit.traces, Traces { log: chats(), registry: None, stdout: true });
     assert_eq!(
@@ -132,42 +74,40 @@ fn a_command_that_chooses_its_conversation_or_has_none_keeps_to_it() {
         &["-v"],
         &["--acp"],
     ] {
-        assert_eq!(Bench::new(args).line(), args.join(" "));
+        assert_eq!(given(args).line(), args.join(" "));
     }
-    assert_eq!(Bench { version: None, ..Bench::new(&["hi"]) }.line(), "hi");
-    assert_eq!(Bench { version: Some(Version(0, 60, 9)), ..Bench::new(&["hi"]) }.line(), "hi");
+    assert_eq!(Bench { version: None, ..given(&["hi"]) }.line(), "hi");
+    assert_eq!(Bench { version: Some(Version(0, 60, 9)), ..given(&["hi"]) }.line(), "hi");
 }
 
 #[test]
 fn resuming_replaces_what_the_command_says_of_conversations() {
-    let line = |args: &[&str]| Bench { resume: Some("other"), ..Bench::new(args) }.line();
+    let line = |args: &[&str]| Bench { resume: Some("other"), ..given(args) }.line();
     assert_eq!(line(&["-y"]), "-y --resume other");
     assert_eq!(line(&["--session-id", "mine", "-y"]), "-y --resume other");
     assert_eq!(line(&["-r=latest"]), "--resume other");
     assert_eq!(line(&["-y", "--", "hi"]), "-y --resume other -- hi");
-    assert_eq!(
-        Bench { resume: Some("other"), ..Bench::new(&[]) }.log(),
-        None,
-        "its hooks tell which file it is"
-    );
+    assert_eq!(Bench { resume: Some("other"), ..given(&[]) }.log(), None, "its hooks tell which file it is");
 }
 
 #[test]
 fn flags_stand_where_gemini_takes_them_for_flags() {
-    let by = |program, args: &[&str]| Bench { program, ..Bench::new(args) }.line();
+    let by = |program, args: &[&str]| Bench { program, ..given(args) }.line();
     let added = format!("--session-id {FRESH}");
     assert_eq!(by("/bin/bash", &["-c", "gemini \"$@\"", "_"]), format!("-c gemini \"$@\" _ {added}"));
     assert_eq!(by("node", &["/opt/gemini.js", "--", "x"]), format!("/opt/gemini.js {added} -- x"));
+    assert_eq!(by("/opt/gemini-cli", &["-y", "--", "x"]), format!("-y {added} -- x"));
+    assert_eq!(by("wrapper", &["--resume", "--", "x"]), format!("--resume -- x {added}"));
     assert_eq!(by("gemini", &["-p", "--resume"]), "-p --resume", "a flag is no value");
 }
 
 #[test]
 fn chores_are_left_alone() {
     for args in [&["mcp", "list"][..], &["extensions", "install", "x"], &["-d", "skills"]] {
-        let bench = Bench::new(args);
+        let bench = given(args);
         assert_eq!(bench.outfit(), Ok(Outfit { args: bench.args.clone(), ..Outfit::default() }));
     }
-    assert!(Bench::new(&["-m", "mcp"]).line().contains(FRESH), "that is the model's name");
+    assert!(given(&["-m", "mcp"]).line().contains(FRESH), "that is the model's name");
 }
 
 #[test]
@@ -175,7 +115,7 @@ fn settings_are_laid_over_those_of_the_machine() {
     let mut bench = Bench {
         settings: Some(json!({"ui": {"theme": "x"}, "list": [2]})),
         mcp: Some(json!({"db": {"command": "run"}})),
-        ..Bench::new(&[])
+        ..given(&[])
     };
     bench.files.insert(MACHINE.into(), r#"{"ui":{"theme":"y","footer":1},"list":[1],"mcpServers":{"a":{}}}"#);
     let wanted = json!({
@@ -196,7 +136,7 @@ fn settings_are_laid_over_those_of_the_machine() {
 #[test]
 fn settings_that_cannot_be_used_are_an_error_that_says_which() {
     let refusal = |settings: Option<Value>, mcp: Option<Value>, machine: &'static str| {
-        let mut bench = Bench { settings, mcp, ..Bench::new(&[]) };
+        let mut bench = Bench { settings, mcp, ..given(&[]) };
         bench.files.insert(MACHINE.into(), machine);
         bench.outfit().expect_err("no outfit")
     };
@@ -208,7 +148,7 @@ fn settings_that_cannot_be_used_are_an_error_that_says_which() {
 
 #[test]
 fn traces_follow_the_environment() {
-    let mut bench = Bench::new(&[]);
+    let mut bench = given(&[]);
     bench.env.insert("GEMINI_CLI_HOME".into(), "/other".into());
     assert_eq!(bench.log(), None, "this home has not seen the folder");
     bench.files.insert("/other/.gemini/projects.json".into(), r#"{"projects":{"/work":"w"}}"#);
