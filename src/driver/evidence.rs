@@ -5,6 +5,7 @@
 use super::agent::{Parked, Tier, Trouble};
 use super::prompt::Ask;
 use super::usage::Spent;
+use super::wording::one_line;
 
 /// What one observation means.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +20,7 @@ pub struct Evidence {
     pub claim: Claim,
     /// Why, in a few words that are the same each time, for example `hook:Stop`.
     pub cause: &'static str,
-    /// What was seen, for people.
+    /// What was seen, for people, on one line.
     pub seen: String,
     /// When the source itself says that it happened; otherwise it happened when it was heard of.
     pub at_epoch_ms: Option<u64>,
@@ -69,7 +70,19 @@ pub enum Fact {
 }
 
 impl Finding {
-    pub fn new(tier: Tier, cause: &'static str, claim: Claim, seen: impl Into<String>) -> Self {
-        Self::Evidence(Evidence { tier, claim, cause, seen: seen.into(), at_epoch_ms: None })
+    pub fn new(tier: Tier, cause: &'static str, claim: Claim, seen: &str) -> Self {
+        Self::Evidence(Evidence { tier, claim, cause, seen: one_line(seen), at_epoch_ms: None })
+    }
+
+    /// The same, with the moment that the source itself gives.
+    pub fn at(mut self, epoch_ms: Option<u64>) -> Self {
+        if let Self::Evidence(evidence) = &mut self {
+            evidence.at_epoch_ms = epoch_ms;
+        }
+        self
+    }
+
+    pub fn tool_use(ask: Ask) -> Self {
+        Self::Fact(Fact::ToolUse(Box::new(ask)))
     }
 }

@@ -11,6 +11,7 @@ pub mod launch;
 #[cfg(test)]
 mod launched;
 pub mod layout;
+pub mod payload;
 pub mod prompt;
 #[cfg(test)]
 mod recorded;
@@ -20,6 +21,7 @@ pub mod tracker;
 pub mod trouble;
 pub mod unknown;
 pub mod usage;
+pub mod wording;
 
 use std::time::Duration;
 

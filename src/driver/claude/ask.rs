@@ -4,9 +4,10 @@
 use serde_json::Value;
 
 use crate::driver::prompt::{Ask, PromptKind, Question, QuestionOption};
+use crate::driver::wording;
 
-/// How long a line for people may be.
-const LINE: usize = 160;
+/// What it is called in lines for people.
+const CALLED: &str = "Claude";
 
 /// The tools whose use is a dialog, whatever the permission mode is.
 pub(super) const ASKING_TOOLS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
@@ -19,23 +20,12 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
         _ => (PromptKind::Permission, Vec::new(), None),
     };
     let message = match kind {
-        PromptKind::Question => match &questions[..] {
-            [] => "Claude asks a question.".to_owned(),
-            [only] => one_line(&only.question),
-            [first, others @ ..] => {
-                format!("{} (and {} more)", one_line(&first.question), others.len())
-            }
-        },
+        PromptKind::Question => wording::question(CALLED, &questions),
         PromptKind::Plan => match &plan {
-            Some(plan) => {
-                format!("Claude has a plan: {}", one_line(plan.trim_start_matches(['#', ' ', '\n'])))
-            }
+            Some(plan) => wording::plan(CALLED, plan),
             None => "Claude wants to leave plan mode.".to_owned(),
         },
-        PromptKind::Permission | PromptKind::Setup => match subject(input) {
-            Some(subject) => format!("Claude wants to use {tool}: {}", one_line(subject)),
-            None => format!("Claude wants to use {tool}."),
-        },
+        PromptKind::Permission | PromptKind::Setup => wording::permission(CALLED, tool, subject(input)),
     };
     Ask {
         kind,
@@ -45,16 +35,6 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
         questions,
         plan,
         message,
-    }
-}
-
-/// The beginning of a text, as one line that fits into a list.
-pub(super) fn one_line(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default().trim_end();
-    let cut = line.char_indices().nth(LINE).and_then(|(end, _)| line.get(..end));
-    match cut {
-        Some(beginning) => format!("{beginning}…"),
-        None => line.to_owned(),
     }
 }
 
@@ -125,11 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn any_other_tool_wants_a_permission_and_the_line_is_one_line() {
-        let long = format!("{}\nsecond", "é".repeat(500));
-        let ask = of("Bash", &json!({"command": long}));
+    fn any_other_tool_wants_a_permission() {
+        let ask = of("Bash", &json!({"command": "ls\nrm x"}));
         assert_eq!(ask.kind, PromptKind::Permission);
-        assert_eq!(ask.message, format!("Claude wants to use Bash: {}…", "é".repeat(LINE)));
+        assert_eq!(ask.message, "Claude wants to use Bash: ls");
         assert_eq!(of("mcp__x__y", &json!([1])).message, "Claude wants to use mcp__x__y.");
     }
 }

@@ -32,6 +32,7 @@ use serde_json::Value;
 use super::{ask, trouble};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
+use crate::driver::payload::{circumstances, tool};
 
 /// The event that stands in for `PermissionRequest` where there is none.
 pub(super) const TOOL_ASKS: &str = "ToolAsks";
@@ -43,9 +44,9 @@ pub(super) fn read(event: &str, payload: &Value) -> Vec<Finding> {
         findings.extend(circumstances(payload).map(Finding::Fact));
     }
     match event {
-        "PreToolUse" => findings.extend(
-            tool(payload).map(|(tool, input)| Finding::Fact(Fact::ToolUse(Box::new(ask::of(tool, input))))),
-        ),
+        "PreToolUse" => {
+            findings.extend(tool(payload).map(|(tool, input)| Finding::tool_use(ask::of(tool, input))));
+        }
         "Stop" if main => findings.extend(
             payload["last_assistant_message"]
                 .as_str()
@@ -56,7 +57,7 @@ pub(super) fn read(event: &str, payload: &Value) -> Vec<Finding> {
     if let Some((cause, claim, seen)) = claim(event, payload)
         && (main || matches!(claim, Claim::Asked(_) | Claim::Waiting))
     {
-        findings.push(Finding::new(Tier::Hooks, cause, claim, ask::one_line(seen)));
+        findings.push(Finding::new(Tier::Hooks, cause, claim, seen));
     }
     findings
 }
@@ -106,21 +107,6 @@ fn claim<'a>(event: &str, payload: &'a Value) -> Option<(&'static str, Claim, &'
         _ => return None,
     };
     Some(told)
-}
-
-/// What every payload says beside its event.
-fn circumstances(payload: &Value) -> impl Iterator<Item = Fact> {
-    let text = |key: &str| payload[key].as_str().map(str::to_owned);
-    let conversation = text("session_id").map(|id| Fact::Conversation {
-        id,
-        transcript: text("transcript_path").filter(|path| !path.is_empty()),
-    });
-    let mode = text("permission_mode").map(Fact::PermissionMode);
-    [conversation, mode, text("cwd").map(Fact::Cwd)].into_iter().flatten()
-}
-
-fn tool(payload: &Value) -> Option<(&str, &Value)> {
-    payload["tool_name"].as_str().map(|tool| (tool, &payload["tool_input"]))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{ask, trouble};
 use crate::driver::agent::Tier;
-use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::evidence::{Claim, Fact, Finding};
 use crate::driver::stamp;
 use crate::driver::usage::{Spent, Tokens};
 
@@ -50,7 +50,7 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
         }
         (Some("assistant"), _) => {
             findings.extend(spent(&line["message"]).map(Finding::Fact));
-            findings.extend(tools(content).map(Finding::Fact));
+            findings.extend(tools(content));
             let said = if synthetic(line) { None } else { text(content) };
             findings.extend(said.map(|said| Finding::Fact(Fact::Message(said))));
             used(content).next().map(|(tool, _)| ("log:tool_use", Claim::Working, tool.to_owned()))
@@ -61,13 +61,8 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
         _ => None,
     };
     if let Some((cause, claim, seen)) = told {
-        findings.push(Finding::Evidence(Evidence {
-            tier: Tier::SessionLog,
-            claim,
-            cause,
-            seen: ask::one_line(&seen),
-            at_epoch_ms: line["timestamp"].as_str().and_then(stamp::epoch_ms),
-        }));
+        let at = line["timestamp"].as_str().and_then(stamp::epoch_ms);
+        findings.push(Finding::new(Tier::SessionLog, cause, claim, &seen).at(at));
     }
     findings
 }
@@ -125,8 +120,8 @@ pub(super) fn text(content: &Value) -> Option<String> {
 }
 
 /// The tools that a message uses.
-pub(super) fn tools(content: &Value) -> impl Iterator<Item = Fact> {
-    used(content).map(|(tool, input)| Fact::ToolUse(Box::new(ask::of(tool, input))))
+pub(super) fn tools(content: &Value) -> impl Iterator<Item = Finding> {
+    used(content).map(|(tool, input)| Finding::tool_use(ask::of(tool, input)))
 }
 
 fn used(content: &Value) -> impl Iterator<Item = (&str, &Value)> {

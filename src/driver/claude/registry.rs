@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::driver::agent::Tier;
-use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::evidence::{Claim, Fact, Finding};
 
 /// A missing or unknown status is no vote: the file exists before Claude knows what it is doing.
 pub(super) fn read(file: &Value) -> Vec<Finding> {
@@ -19,12 +19,7 @@ pub(super) fn read(file: &Value) -> Vec<Finding> {
         Some("waiting") => (Claim::Waiting, "registry:waiting"),
         Some(_) | None => return findings,
     };
-    findings.push(Finding::Evidence(Evidence {
-        tier: Tier::Registry,
-        claim,
-        cause,
-        seen: file["waitingFor"].as_str().or(file["status"].as_str()).unwrap_or_default().to_owned(),
-        at_epoch_ms: file["statusUpdatedAt"].as_u64(),
-    }));
+    let seen = file["waitingFor"].as_str().or(file["status"].as_str()).unwrap_or_default();
+    findings.push(Finding::new(Tier::Registry, cause, claim, seen).at(file["statusUpdatedAt"].as_u64()));
     findings
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{ask, log, trouble};
+use super::{log, trouble};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
 use crate::driver::usage::Spent;
@@ -38,7 +38,7 @@ fn init(line: &Value) -> Vec<Finding> {
 
 fn assistant(line: &Value) -> Vec<Finding> {
     let content = log::content(line);
-    let mut findings: Vec<_> = log::tools(content).map(Finding::Fact).collect();
+    let mut findings: Vec<_> = log::tools(content).collect();
     // The text of an error is in the result that follows, too, and is not Claude's.
     let said = if log::synthetic(line) { None } else { log::text(content) };
     let seen = said.clone().unwrap_or_default();
@@ -68,5 +68,5 @@ fn result(line: &Value, subtype: &str) -> Vec<Finding> {
 }
 
 fn told(cause: &'static str, claim: Claim, seen: &str) -> Finding {
-    Finding::new(Tier::Stdout, cause, claim, ask::one_line(seen))
+    Finding::new(Tier::Stdout, cause, claim, seen)
 }

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::driver::prompt::{Ask, PromptKind, Question, QuestionOption};
+use crate::driver::wording;
 
-/// How long a line for people may be.
-const LINE: usize = 160;
+/// What it is called in lines for people.
+const CALLED: &str = "Codex";
 
 /// The tool by which the model asks the user.
 pub(super) const ASKING_TOOL: &str = "request_user_input";
@@ -17,10 +18,6 @@ pub(super) const PATCH: &str = "apply_patch";
 /// A tool wants to be allowed.
 pub(super) fn permission(tool: &str, input: &Value) -> Ask {
     let subject = input["command"].as_str().filter(|_| tool == SHELL).or_else(|| patched(tool, input));
-    let message = match subject {
-        Some(subject) => format!("Codex wants to use {tool}: {}", one_line(subject)),
-        None => format!("Codex wants to use {tool}."),
-    };
     Ask {
         kind: PromptKind::Permission,
         subtype: None,
@@ -28,7 +25,7 @@ pub(super) fn permission(tool: &str, input: &Value) -> Ask {
         input: Some(input.clone()),
         questions: Vec::new(),
         plan: None,
-        message,
+        message: wording::permission(CALLED, tool, subject),
     }
 }
 
@@ -46,42 +43,27 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
 /// The model asks the user.
 pub(super) fn question(input: &Value) -> Ask {
     let questions = questions(input);
-    let message = match &questions[..] {
-        [] => "Codex asks a question.".to_owned(),
-        [only] => one_line(&only.question),
-        [first, others @ ..] => format!("{} (and {} more)", one_line(&first.question), others.len()),
-    };
     Ask {
         kind: PromptKind::Question,
         subtype: None,
         tool: Some(ASKING_TOOL.to_owned()),
         input: Some(input.clone()),
+        message: wording::question(CALLED, &questions),
         questions,
         plan: None,
-        message,
     }
 }
 
 /// The turn has ended in a plan.
 pub(super) fn plan(plan: String) -> Ask {
-    let heading = one_line(plan.trim_start_matches(['#', ' ', '\n']));
     Ask {
         kind: PromptKind::Plan,
         subtype: None,
         tool: None,
         input: None,
         questions: Vec::new(),
-        message: format!("Codex has a plan: {heading}"),
+        message: wording::plan(CALLED, &plan),
         plan: Some(plan),
-    }
-}
-
-/// The beginning of a text, as one line that fits into a list.
-pub(super) fn one_line(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default().trim_end();
-    match line.char_indices().nth(LINE).and_then(|(end, _)| line.get(..end)) {
-        Some(beginning) => format!("{beginning}…"),
-        None => line.to_owned(),
     }
 }
 

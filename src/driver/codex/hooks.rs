@@ -19,6 +19,7 @@ use super::notes::Notes;
 use super::terminal::Terminal;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
+use crate::driver::payload::{circumstances, tool};
 
 pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Finding> {
     notes.hooks = true;
@@ -30,7 +31,7 @@ pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload:
     if event == "PreToolUse"
         && let Some((tool, input)) = tool(payload)
     {
-        findings.push(Finding::Fact(Fact::ToolUse(Box::new(ask::of(tool, input)))));
+        findings.push(Finding::tool_use(ask::of(tool, input)));
     }
     if event == "Stop" && main {
         let said = payload["last_assistant_message"].as_str();
@@ -39,7 +40,7 @@ pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload:
     if let Some((cause, claim, seen)) = claim(notes, terminal, event, payload)
         && (main || matches!(claim, Claim::Asked(_)))
     {
-        findings.push(Finding::new(Tier::Hooks, cause, claim, ask::one_line(seen)));
+        findings.push(Finding::new(Tier::Hooks, cause, claim, seen));
     }
     findings
 }
@@ -89,21 +90,6 @@ fn claim<'a>(
         _ => return None,
     };
     Some(told)
-}
-
-/// What every payload says beside its event.
-fn circumstances(payload: &Value) -> impl Iterator<Item = Fact> {
-    let text = |key: &str| payload[key].as_str().map(str::to_owned);
-    let conversation = text("session_id").map(|id| Fact::Conversation {
-        id,
-        transcript: text("transcript_path").filter(|path| !path.is_empty()),
-    });
-    let mode = text("permission_mode").map(Fact::PermissionMode);
-    [conversation, mode, text("cwd").map(Fact::Cwd)].into_iter().flatten()
-}
-
-fn tool(payload: &Value) -> Option<(&str, &Value)> {
-    payload["tool_name"].as_str().map(|tool| (tool, &payload["tool_input"]))
 }
 
 #[cfg(test)]

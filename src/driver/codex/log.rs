@@ -20,7 +20,7 @@ use super::ask;
 use super::notes::Notes;
 use super::trouble;
 use crate::driver::agent::Tier;
-use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::evidence::{Claim, Fact, Finding};
 use crate::driver::stamp;
 use crate::driver::usage::{Spent, Tokens};
 
@@ -62,19 +62,14 @@ pub(super) fn read(notes: &mut Notes, line: &Value) -> Vec<Finding> {
         }
         (Some("response_item"), Some("function_call" | "custom_tool_call")) => {
             let (tool, input) = tool(payload);
-            findings.push(Finding::Fact(Fact::ToolUse(Box::new(ask::of(&tool, &input)))));
+            findings.push(Finding::tool_use(ask::of(&tool, &input)));
             Some(("log:tool_call", Claim::Working, tool))
         }
         _ => None,
     };
     if let Some((cause, claim, seen)) = told {
-        findings.push(Finding::Evidence(Evidence {
-            tier: Tier::SessionLog,
-            claim,
-            cause,
-            seen: ask::one_line(&seen),
-            at_epoch_ms: line["timestamp"].as_str().and_then(stamp::epoch_ms),
-        }));
+        let at = line["timestamp"].as_str().and_then(stamp::epoch_ms);
+        findings.push(Finding::new(Tier::SessionLog, cause, claim, &seen).at(at));
     }
     findings
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{ask, trouble};
+use super::trouble;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
 
@@ -45,5 +45,5 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
 }
 
 fn told(cause: &'static str, claim: Claim, seen: &str) -> Finding {
-    Finding::new(Tier::Stdout, cause, claim, ask::one_line(seen))
+    Finding::new(Tier::Stdout, cause, claim, seen)
 }

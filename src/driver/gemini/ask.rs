@@ -4,9 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::driver::prompt::{Ask, PromptKind, Question, QuestionOption};
+use crate::driver::wording;
 
-/// How long a line for people may be.
-const LINE: usize = 160;
+/// What it is called in lines for people.
+const CALLED: &str = "Gemini";
 
 pub(super) const SHELL: &str = "run_shell_command";
 pub(super) const ASK_USER: &str = "ask_user";
@@ -57,36 +58,18 @@ pub(super) fn of(details: &Value, tool: Option<&Tool>, plan: Option<String>) -> 
         _ => (PromptKind::Permission, Vec::new(), None),
     };
     let message = match kind {
-        PromptKind::Question => match &questions[..] {
-            [] => "Gemini asks a question.".to_owned(),
-            [only] => one_line(&only.question),
-            [first, others @ ..] => format!("{} (and {} more)", one_line(&first.question), others.len()),
-        },
+        PromptKind::Question => wording::question(CALLED, &questions),
         PromptKind::Plan => match &plan {
-            Some(plan) => {
-                format!("Gemini has a plan: {}", one_line(plan.trim_start_matches(['#', ' ', '\n'])))
-            }
+            Some(plan) => wording::plan(CALLED, plan),
             None => "Gemini has a plan.".to_owned(),
         },
         PromptKind::Permission | PromptKind::Setup => {
             let tool = name.as_deref().unwrap_or("a tool");
-            match input.as_ref().and_then(subject).or_else(|| details["prompt"].as_str()) {
-                Some(subject) => format!("Gemini wants to use {tool}: {}", one_line(subject)),
-                None => format!("Gemini wants to use {tool}."),
-            }
+            let subject = input.as_ref().and_then(subject).or_else(|| details["prompt"].as_str());
+            wording::permission(CALLED, tool, subject)
         }
     };
     Ask { kind, subtype: None, tool: name, input, questions, plan, message }
-}
-
-/// The beginning of a text, as one line that fits into a list.
-pub(super) fn one_line(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default().trim_end();
-    let cut = line.char_indices().nth(LINE).and_then(|(end, _)| line.get(..end));
-    match cut {
-        Some(beginning) => format!("{beginning}…"),
-        None => line.to_owned(),
-    }
 }
 
 fn mcp_name(details: &Value) -> Option<String> {

@@ -19,8 +19,8 @@ use serde_json::Value;
 
 use super::ask::{self, Tool};
 use crate::driver::agent::Tier;
-use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
-use crate::driver::stamp;
+use crate::driver::evidence::{Claim, Fact, Finding};
+use crate::driver::{payload, stamp};
 
 /// What Gemini says in place of a text that does not exist.
 const NO_TEXT: &str = "[no response text]";
@@ -39,20 +39,14 @@ impl Hooks {
     pub(super) fn read(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
         let mut findings: Vec<_> = circumstances(event, payload).map(Finding::Fact).collect();
         match event {
-            "BeforeTool" => findings.extend(self.tool_begins(payload).map(Finding::Fact)),
+            "BeforeTool" => findings.extend(self.tool_begins(payload)),
             "AfterTool" => self.tool_ended(payload),
             "AfterAgent" => findings.extend(said(payload).map(Finding::Fact)),
             _ => {}
         }
         if let Some((cause, claim, seen)) = self.claim(event, payload) {
-            let evidence = Evidence {
-                tier: Tier::Hooks,
-                claim,
-                cause,
-                seen: ask::one_line(seen),
-                at_epoch_ms: payload["timestamp"].as_str().and_then(stamp::epoch_ms),
-            };
-            findings.push(Finding::Evidence(evidence));
+            let at = payload["timestamp"].as_str().and_then(stamp::epoch_ms);
+            findings.push(Finding::new(Tier::Hooks, cause, claim, seen).at(at));
         }
         findings
     }
@@ -81,15 +75,15 @@ impl Hooks {
         Some(told)
     }
 
-    fn tool_begins(&mut self, payload: &Value) -> Option<Fact> {
-        let (name, input) = (payload["tool_name"].as_str()?.to_owned(), payload["tool_input"].clone());
+    fn tool_begins(&mut self, payload: &Value) -> Option<Finding> {
+        let (name, input) = payload::tool(payload)?;
         if self.tools.len() == TOOLS {
             self.tools.pop_front();
         }
-        let tool = Tool { name, input, asked: false };
+        let tool = Tool { name: name.to_owned(), input: input.clone(), asked: false };
         let ask = ask::of_tool(&tool);
         self.tools.push_back(tool);
-        Some(Fact::ToolUse(Box::new(ask)))
+        Some(Finding::tool_use(ask))
     }
 
     fn tool_ended(&mut self, payload: &Value) {
@@ -126,11 +120,12 @@ fn said(payload: &Value) -> Option<Fact> {
 
 /// What every payload says beside its event.
 fn circumstances(event: &str, payload: &Value) -> impl Iterator<Item = Fact> {
-    let text = |key: &str| payload[key].as_str().map(str::to_owned).filter(|text| !text.is_empty());
     let stub = event == "SessionStart" && payload["source"] == "resume";
-    let conversation = text("session_id")
-        .map(|id| Fact::Conversation { id, transcript: text("transcript_path").filter(|_| !stub) });
-    [conversation, text("cwd").map(Fact::Cwd)].into_iter().flatten().filter(move |_| event != "SessionEnd")
+    let facts = payload::circumstances(payload).map(move |fact| match fact {
+        Fact::Conversation { id, .. } if stub => Fact::Conversation { id, transcript: None },
+        fact => fact,
+    });
+    facts.filter(move |_| event != "SessionEnd")
 }
 
 #[cfg(test)]
@@ -138,6 +133,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::driver::evidence::Evidence;
     use crate::driver::prompt::{Ask, PromptKind};
 
     fn asked(findings: Vec<Finding>) -> Ask {

@@ -13,9 +13,9 @@
 
 use serde_json::Value;
 
-use super::{ask, trouble};
+use super::trouble;
 use crate::driver::agent::Tier;
-use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
+use crate::driver::evidence::{Claim, Fact, Finding};
 use crate::driver::stamp;
 use crate::driver::usage::{Spent, Tokens};
 
@@ -61,13 +61,9 @@ impl Log {
             }
             _ => None,
         };
-        let at_epoch_ms = line["timestamp"].as_str().and_then(stamp::epoch_ms);
-        told.into_iter()
-            .map(|(cause, claim)| {
-                let seen = ask::one_line(&text);
-                Finding::Evidence(Evidence { tier: Tier::SessionLog, claim, cause, seen, at_epoch_ms })
-            })
-            .collect()
+        let at = line["timestamp"].as_str().and_then(stamp::epoch_ms);
+        let finding = |(cause, claim)| Finding::new(Tier::SessionLog, cause, claim, &text).at(at);
+        told.map(finding).into_iter().collect()
     }
 }
 

@@ -44,7 +44,7 @@ impl Stdout {
                 let mut findings: Vec<_> = self.message().into_iter().collect();
                 if let Some(name) = line["tool_name"].as_str().map(str::to_owned) {
                     let tool = Tool { name, input: line["parameters"].clone(), asked: false };
-                    findings.push(Finding::Fact(Fact::ToolUse(Box::new(ask::of_tool(&tool)))));
+                    findings.push(Finding::tool_use(ask::of_tool(&tool)));
                 }
                 findings.push(told("stdout:tool_use", Claim::Working, text("tool_name")));
                 findings
@@ -71,7 +71,7 @@ impl Stdout {
 }
 
 fn told(cause: &'static str, claim: Claim, seen: &str) -> Finding {
-    Finding::new(Tier::Stdout, cause, claim, ask::one_line(seen))
+    Finding::new(Tier::Stdout, cause, claim, seen)
 }
 
 #[cfg(test)]

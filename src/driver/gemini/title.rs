@@ -19,7 +19,7 @@ pub(super) fn read(title: &str) -> Vec<Finding> {
         '✋' => (Claim::Waiting, "title:action_required"),
         _ => return Vec::new(),
     };
-    vec![Finding::new(Tier::Terminal, cause, claim, title.trim_end())]
+    vec![Finding::new(Tier::Terminal, cause, claim, title)]
 }
 
 #[cfg(test)]
