@@ -104,7 +104,7 @@ pub(super) mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::driver::{Driver, UNKNOWN, names};
+    use crate::driver::recorded::drivers;
 
     /// Where the screens of an agent are kept.
     fn folder(agent: &str) -> PathBuf {
@@ -138,34 +138,38 @@ pub(super) mod tests {
         std::env::var_os("UPDATE_EXPECT").is_some()
     }
 
-    /// Compares what the driver sees on each screen of its agent with what stands beside it;
+    /// Compares what each driver sees on each screen of its agent with what stands beside it;
     /// `UPDATE_EXPECT=1` writes what it sees instead.
-    pub(in crate::driver) fn sees_what_is_expected(agent: &str, driver: &dyn Driver) {
+    #[test]
+    fn every_screen_is_seen_for_what_it_is() {
         let mut wrong = String::new();
-        for case in cases(agent) {
-            let screen = capture(agent, &case);
-            let path = folder(agent).join(format!("{case}.expected"));
-            let seen = describe(&driver.see(&screen));
-            if blessing() {
-                fs::write(&path, &seen).unwrap();
-            }
-            let wanted = fs::read_to_string(&path).unwrap_or_default();
-            if seen != wanted {
-                wrong.push_str(&format!("== {case}\nwanted:\n{wanted}\nseen:\n{seen}\n"));
+        for (agent, driver) in drivers() {
+            for case in cases(agent) {
+                let path = folder(agent).join(format!("{case}.expected"));
+                let seen = describe(&driver.see(&capture(agent, &case)));
+                if blessing() {
+                    fs::write(&path, &seen).unwrap();
+                }
+                let wanted = fs::read_to_string(&path).unwrap_or_default();
+                if seen != wanted {
+                    wrong.push_str(&format!("== {agent} {case}\nwanted:\n{wanted}\nseen:\n{seen}\n"));
+                }
             }
         }
         assert!(wrong.is_empty(), "{wrong}");
     }
 
     /// No other agent's screen may be taken for one of the driver's own.
-    pub(in crate::driver) fn claims_only_those_of(agent: &str, driver: &dyn Driver) {
-        let others = names().filter(|other| *other != agent && *other != UNKNOWN);
-        let cases: Vec<_> =
-            others.flat_map(|other| cases(other).into_iter().map(move |case| (other, case))).collect();
-        assert!(!cases.is_empty(), "{agent} is alone");
-        for (other, case) in cases {
-            let sight = driver.see(&capture(other, &case));
-            assert_eq!(Sight { option_list: false, ..sight }, Sight::default(), "{other} {case}");
+    #[test]
+    fn screens_of_other_agents_are_not_claimed() {
+        for (agent, driver) in drivers() {
+            for (other, _) in drivers().filter(|(other, _)| *other != agent) {
+                for case in cases(other) {
+                    let sight = driver.see(&capture(other, &case));
+                    let none = Sight { option_list: sight.option_list, ..Sight::default() };
+                    assert_eq!(sight, none, "{other} {case}, which {agent} claims");
+                }
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 //! is to be typed is a value. They see the screen as a value and nothing else of the terminal.
 
 pub mod agent;
+#[cfg(test)]
+mod answered;
 pub mod claude;
 pub mod codex;
 pub mod evidence;

@@ -9,16 +9,52 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::Driver;
 use super::agent::AgentState;
 use super::evidence::{Claim, Evidence, Fact, Finding};
 use super::prompt::PromptKind;
 use super::sight::{Choice, Composer, Dialog, Page, Role, Sight};
 use super::tracker::{Habits, Tracker};
+use super::{Driver, maker, names};
+
+/// What a driver is given to read, and what each of its lines is called.
+type Reader = fn(&mut dyn Driver, &Value) -> (String, Vec<Finding>);
+
+/// The folders that an agent may have, each with what its driver reads them with.
+const FOLDERS: [(&str, Reader); 4] = [
+    ("hooks", |driver, line| {
+        let payload = &line["payload"];
+        let event = payload["hook_event_name"].as_str().unwrap();
+        (event.to_owned(), driver.hook(event, payload))
+    }),
+    ("logs", |driver, line| (kind_of(line), driver.log_line(line))),
+    ("stream", |driver, line| (kind_of(line), driver.stdout_line(line))),
+    ("registry", |driver, file| {
+        let words = ["status", "waitingFor"].map(|key| file[key].as_str().unwrap_or("-"));
+        (words.join(" "), driver.registry(file))
+    }),
+];
+
+/// A fresh driver of each agent.
+pub(super) fn drivers() -> impl Iterator<Item = (&'static str, Box<dyn Driver>)> {
+    names().filter_map(|name| Some((name, maker(name)?())))
+}
+
+fn folder(agent: &str, folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(agent).join(folder)
+}
+
+/// All recordings of an agent's that are read line by line; there must be some.
+fn readable(agent: &str) -> Vec<(PathBuf, Reader)> {
+    let there = FOLDERS.iter().filter(|(name, _)| folder(agent, name).is_dir());
+    let all: Vec<_> =
+        there.flat_map(|(name, read)| cases(agent, name).into_iter().map(|case| (case, *read))).collect();
+    assert!(!all.is_empty(), "{agent} has no recordings");
+    all
+}
 
 /// The recordings in a folder of the agent's; there must be some.
-pub(super) fn cases(agent: &str, folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(agent).join(folder);
+pub(super) fn cases(agent: &str, name: &str) -> Vec<PathBuf> {
+    let folder = folder(agent, name);
     let mut cases: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.unwrap().path())
@@ -102,44 +138,28 @@ fn described(evidence: &Evidence) -> String {
     format!("{} {cause}{at}, {seen:?}: {claim}", tier.as_str())
 }
 
-/// Reads every line of every recording in a folder with a fresh driver.
-fn check<D: Driver + Default>(
-    agent: &str,
-    folder: &str,
-    read: impl Fn(&mut D, &Value) -> (String, Vec<Finding>),
-) {
-    for case in cases(agent, folder) {
-        let mut driver = D::default();
-        let mut found = String::new();
-        for (number, line) in lines(&case).iter().enumerate() {
-            let (title, findings) = read(&mut driver, line);
-            found.push_str(&describe(number, &title, &findings));
+/// What is claimed, without the facts beside it.
+pub(super) fn claims(findings: Vec<Finding>) -> Vec<Claim> {
+    let claim = |finding| match finding {
+        Finding::Evidence(evidence) => Some(evidence.claim),
+        Finding::Fact(_) => None,
+    };
+    findings.into_iter().filter_map(claim).collect()
+}
+
+#[test]
+fn every_recorded_line_means_what_it_should() {
+    for agent in drivers().map(|(agent, _)| agent) {
+        for (case, read) in readable(agent) {
+            let mut driver = maker(agent).unwrap()();
+            let mut found = String::new();
+            for (number, line) in lines(&case).iter().enumerate() {
+                let (title, findings) = read(&mut *driver, line);
+                found.push_str(&describe(number, &title, &findings));
+            }
+            compare(&case, &found);
         }
-        compare(&case, &found);
     }
-}
-
-pub(super) fn check_hooks<D: Driver + Default>(agent: &str) {
-    check::<D>(agent, "hooks", |driver, line| {
-        let payload = &line["payload"];
-        let event = payload["hook_event_name"].as_str().unwrap();
-        (event.to_owned(), driver.hook(event, payload))
-    });
-}
-
-pub(super) fn check_logs<D: Driver + Default>(agent: &str) {
-    check::<D>(agent, "logs", |driver, line| (kind_of(line), driver.log_line(line)));
-}
-
-pub(super) fn check_stream<D: Driver + Default>(agent: &str) {
-    check::<D>(agent, "stream", |driver, line| (kind_of(line), driver.stdout_line(line)));
-}
-
-pub(super) fn check_registry<D: Driver + Default>(agent: &str) {
-    check::<D>(agent, "registry", |driver, file| {
-        let words = ["status", "waitingFor"].map(|key| file[key].as_str().unwrap_or("-"));
-        (words.join(" "), driver.registry(file))
-    });
 }
 
 fn kind_of(line: &Value) -> String {
@@ -268,26 +288,29 @@ fn damaged(value: &Value) -> Vec<Value> {
 }
 
 /// Every kind of line of every recording, damaged in every way, is read by all of the driver's readers.
-pub(super) fn damage_does_no_harm<D: Driver + Default>(agent: &str, folders: &[&str]) {
-    let mut read = 0;
-    for case in folders.iter().flat_map(|folder| cases(agent, folder)) {
-        // The first of a kind stands for all of them.
-        let mut seen = BTreeSet::new();
-        for line in lines(&case) {
-            let value = line.get("payload").unwrap_or(&line);
-            let event = value["hook_event_name"].as_str().unwrap_or_default();
-            if !seen.insert(format!("{event} {}", kind_of(value))) {
-                continue;
-            }
-            for odd in damaged(value) {
-                let mut driver = D::default();
-                driver.hook(event, &odd);
-                driver.log_line(&odd);
-                driver.stdout_line(&odd);
-                driver.registry(&odd);
-                read += 1;
+#[test]
+fn nothing_that_is_damaged_does_any_harm() {
+    for agent in drivers().map(|(agent, _)| agent) {
+        let mut read = 0;
+        for (case, _) in readable(agent) {
+            // The first of a kind stands for all of them.
+            let mut seen = BTreeSet::new();
+            for line in lines(&case) {
+                let value = line.get("payload").unwrap_or(&line);
+                let event = value["hook_event_name"].as_str().unwrap_or_default();
+                if !seen.insert(format!("{event} {}", kind_of(value))) {
+                    continue;
+                }
+                for odd in damaged(value) {
+                    let mut driver = maker(agent).unwrap()();
+                    driver.hook(event, &odd);
+                    driver.log_line(&odd);
+                    driver.stdout_line(&odd);
+                    driver.registry(&odd);
+                    read += 1;
+                }
             }
         }
+        assert!(read > 1000, "only {read} were tried of {agent}");
     }
-    assert!(read > 1000, "only {read} were tried");
 }

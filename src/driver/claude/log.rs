@@ -137,13 +137,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::driver::recorded;
 
     fn claims(line: &Value) -> Vec<Claim> {
-        let claim = |finding| match finding {
-            Finding::Evidence(evidence) => Some(evidence.claim),
-            Finding::Fact(_) => None,
-        };
-        read(line).into_iter().filter_map(claim).collect()
+        recorded::claims(read(line))
     }
 
     fn began(text: &str) -> Claim {

@@ -1,4 +1,4 @@
-//! What must be made of recordings of the real Claude.
+//! Where recordings of the real Claude lead.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -6,35 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::driver::agent::AgentState;
 use crate::driver::prompt::PromptKind;
-use crate::driver::recorded::{
-    Bench, busy, cases, check_hooks, check_logs, check_registry, check_stream, compare, composer,
-    damage_does_no_harm, dialog, lines,
-};
-
-#[test]
-fn hooks_mean_what_they_should() {
-    check_hooks::<Claude>("claude");
-}
-
-#[test]
-fn log_lines_mean_what_they_should() {
-    check_logs::<Claude>("claude");
-}
-
-#[test]
-fn printed_lines_mean_what_they_should() {
-    check_stream::<Claude>("claude");
-}
-
-#[test]
-fn status_files_mean_what_they_should() {
-    check_registry::<Claude>("claude");
-}
-
-#[test]
-fn nothing_that_is_damaged_does_any_harm() {
-    damage_does_no_harm::<Claude>("claude", &["hooks", "logs", "registry", "stream"]);
-}
+use crate::driver::recorded::{Bench, busy, cases, compare, composer, dialog, lines};
 
 fn kind_of(tool: &str) -> PromptKind {
     match tool {

@@ -1,13 +1,12 @@
-//! What the driver sees on real screens of Claude Code, what it must not see on those of others, and what it does
-//! with what it sees.
+//! What the driver sees on screens of Claude Code, and what it does with what it sees.
 
 mod answering;
 mod composing;
 
-use super::{Claude, groom, screen};
+use super::{groom, screen};
+use crate::driver::answered::prompt;
 use crate::driver::fixture;
-use crate::driver::fixture::tests::{capture, claims_only_those_of, sees_what_is_expected};
-use crate::driver::prompt::{Prompt, PromptId, Question, QuestionOption};
+use crate::driver::fixture::tests::capture;
 use crate::driver::sight::{Dialog, Sight};
 
 /// What is seen on a kept screen.
@@ -17,46 +16,6 @@ fn sight(case: &str) -> Sight {
 
 fn dialog(case: &str) -> Dialog {
     sight(case).dialog.unwrap_or_else(|| panic!("there is no dialog on {case}"))
-}
-
-/// The prompt of a dialog that nobody announced.
-fn prompt(dialog: &Dialog) -> Prompt {
-    Prompt {
-        id: PromptId("p-1".to_owned()),
-        kind: dialog.kind,
-        subtype: dialog.subtype,
-        tool: dialog.tool.map(str::to_owned),
-        input: None,
-        input_full: None,
-        options: dialog.choices.iter().map(|choice| choice.label.clone()).collect(),
-        options_fallback: false,
-        questions: Vec::new(),
-        question_current: 0,
-        summary: None,
-        message: dialog.message.clone(),
-        screen_lines: dialog.lines.clone(),
-        ready: true,
-    }
-}
-
-fn question(header: &str, multi_select: bool, labels: &[&str]) -> Question {
-    let option = |label: &&str| QuestionOption { label: (*label).to_owned(), description: String::new() };
-    Question {
-        question: format!("Which {} do you want?", header.to_lowercase()),
-        header: header.to_owned(),
-        multi_select,
-        options: labels.iter().map(option).collect(),
-    }
-}
-
-#[test]
-fn every_screen_is_seen_for_what_it_is() {
-    sees_what_is_expected("claude", &Claude);
-}
-
-#[test]
-fn screens_of_other_agents_are_not_claimed() {
-    claims_only_those_of("claude", &Claude);
 }
 
 /// A screen of these rows, in the usual size.

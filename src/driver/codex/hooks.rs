@@ -97,6 +97,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::driver::recorded;
 
     /// A terminal that has said this of itself.
     fn terminal(status: &str) -> Terminal {
@@ -106,11 +107,7 @@ mod tests {
     }
 
     fn claims_at(notes: &mut Notes, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Claim> {
-        let claim = |finding| match finding {
-            Finding::Evidence(evidence) => Some(evidence.claim),
-            Finding::Fact(_) => None,
-        };
-        read(notes, terminal, event, payload).into_iter().filter_map(claim).collect()
+        recorded::claims(read(notes, terminal, event, payload))
     }
 
     fn claims(notes: &mut Notes, event: &str, payload: &Value) -> Vec<Claim> {

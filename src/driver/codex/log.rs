@@ -135,14 +135,11 @@ fn texts(content: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::recorded;
 
     fn claims(notes: &mut Notes, payload: Value) -> Vec<Claim> {
         let line = json!({"timestamp": "2026-11-15T23:36:14.106Z", "type": "event_msg", "payload": payload});
-        let claim = |finding| match finding {
-            Finding::Evidence(evidence) => Some(evidence.claim),
-            Finding::Fact(_) => None,
-        };
-        read(notes, &line).into_iter().filter_map(claim).collect()
+        recorded::claims(read(notes, &line))
     }
 
     #[test]

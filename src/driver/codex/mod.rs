@@ -9,15 +9,10 @@ mod hooks;
 mod launch;
 mod log;
 mod notes;
-#[cfg(test)]
-mod recorded;
 mod screen;
 mod stdout;
 mod terminal;
 mod trouble;
-
-#[cfg(test)]
-mod tests;
 
 use std::time::Duration;
 

@@ -156,14 +156,7 @@ mod tests {
     use super::*;
     use crate::driver::agent::{ErrorCategory, Trouble};
     use crate::driver::prompt::PromptKind;
-
-    fn claims(findings: Vec<Finding>) -> Vec<Claim> {
-        let claim = |finding| match finding {
-            Finding::Evidence(evidence) => Some(evidence.claim),
-            Finding::Fact(_) => None,
-        };
-        findings.into_iter().filter_map(claim).collect()
-    }
+    use crate::driver::recorded::claims;
 
     /// Titles as they come, and program statuses after a `!`.
     fn hear(notes: &mut Notes, told: &[&str]) -> Vec<Claim> {

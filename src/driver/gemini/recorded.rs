@@ -1,33 +1,11 @@
-//! What must be made of recordings of the real Gemini CLI.
+//! Where recordings of the real Gemini CLI lead.
 
 use std::time::Duration;
 
 use super::*;
 use crate::driver::agent::AgentState;
 use crate::driver::prompt::PromptKind;
-use crate::driver::recorded::{
-    Bench, busy, cases, check_hooks, check_logs, check_stream, composer, damage_does_no_harm, dialog, lines,
-};
-
-#[test]
-fn hooks_mean_what_they_should() {
-    check_hooks::<Gemini>("gemini");
-}
-
-#[test]
-fn log_lines_mean_what_they_should() {
-    check_logs::<Gemini>("gemini");
-}
-
-#[test]
-fn printed_lines_mean_what_they_should() {
-    check_stream::<Gemini>("gemini");
-}
-
-#[test]
-fn nothing_that_is_damaged_does_any_harm() {
-    damage_does_no_harm::<Gemini>("gemini", &["hooks", "logs", "stream"]);
-}
+use crate::driver::recorded::{Bench, busy, cases, composer, dialog, lines};
 
 /// The hooks of every recording lead from state to state. The screen shows what Gemini shows at such a moment; what is on
 /// it while no hook comes (a denial, an interrupt of a tool) is left out, so the next turn must do.

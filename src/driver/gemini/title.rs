@@ -25,13 +25,10 @@ pub(super) fn read(title: &str) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::recorded;
 
     fn claims(title: &str) -> Vec<Claim> {
-        let claim = |finding| match finding {
-            Finding::Evidence(evidence) => Some(evidence.claim),
-            Finding::Fact(_) => None,
-        };
-        read(title).into_iter().filter_map(claim).collect()
+        recorded::claims(read(title))
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Patterns, Unknown};
-use crate::driver::prompt::{Answer, Prompt, PromptId};
+use crate::driver::answered::{accept, option, prompt, text, with};
+use crate::driver::prompt::Answer;
 use crate::driver::sight::{Composer, Dialog, Role, Sight};
 use crate::driver::{Driver as _, Move, fixture};
 
@@ -109,23 +110,7 @@ fn a_question_is_over_once_something_is_written_below() {
 
 fn answered(text: &str, answer: &Answer) -> Result<Vec<u8>, String> {
     let dialog = dialog(text);
-    let prompt = Prompt {
-        id: PromptId("p".to_owned()),
-        kind: dialog.kind,
-        subtype: None,
-        tool: None,
-        input: None,
-        input_full: None,
-        options: dialog.choices.iter().map(|choice| choice.label.clone()).collect(),
-        options_fallback: false,
-        questions: Vec::new(),
-        question_current: 0,
-        summary: None,
-        message: dialog.message.clone(),
-        screen_lines: Vec::new(),
-        ready: true,
-    };
-    match driver(5).next_move(&prompt, answer, &dialog) {
+    match driver(5).next_move(&prompt(&dialog), answer, &dialog) {
         Move::Take(keys) => Ok(keys.to_vec()),
         Move::Press(keys) => panic!("{keys:?} leaves the dialog there"),
         Move::Refuse(reason) => Err(reason),
@@ -134,9 +119,6 @@ fn answered(text: &str, answer: &Answer) -> Result<Vec<u8>, String> {
 
 #[test]
 fn answers_are_typed_as_a_person_would() {
-    let accept = |accept| Answer { accept: Some(accept), ..Answer::default() };
-    let option = |option| Answer { option: Some(option), ..Answer::default() };
-    let text = |text: &str| Answer { text: Some(text.to_owned()), ..Answer::default() };
     let (yes_no, keys, lines) =
         ("Delete it? (y/n)", "Which one?\n  1. Yes, do\n> 2. No", "1. this\n2. that\n#?");
     assert_eq!(answered(yes_no, &accept(true)).unwrap(), b"y\r");
@@ -150,7 +132,7 @@ fn answers_are_typed_as_a_person_would() {
         (lines, accept(true)),
         (lines, option(3)),
         (yes_no, text("two\nlines")),
-        (yes_no, Answer { option: Some(1), ..text("y") }),
+        (yes_no, with("y", option(1))),
         (yes_no, Answer::default()),
     ] {
         assert!(answered(shown, &answer).is_err(), "{shown:?}: {answer:?}");

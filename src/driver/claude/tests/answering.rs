@@ -2,48 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{dialog, prompt, question};
-use crate::driver::Move;
+use super::dialog;
+use crate::driver::answered::{self, accept, answers, option, paste, prompt, question, text, with};
 use crate::driver::claude::answer::{by_hook, next_move};
-use crate::driver::prompt::{Answer, Prompt, QuestionAnswer};
-
-fn accept(accept: bool) -> Answer {
-    Answer { accept: Some(accept), ..Answer::default() }
-}
-
-fn option(option: usize) -> Answer {
-    Answer { option: Some(option), ..Answer::default() }
-}
-
-fn text(text: &str) -> Answer {
-    Answer { text: Some(text.to_owned()), ..Answer::default() }
-}
-
-fn with(text: &str, answer: Answer) -> Answer {
-    Answer { text: Some(text.to_owned()), ..answer }
-}
-
-fn answers(answers: &[(&[usize], &str)]) -> Answer {
-    let one = |(options, text): &(&[usize], &str)| QuestionAnswer {
-        options: options.to_vec(),
-        text: (!text.is_empty()).then(|| (*text).to_owned()),
-    };
-    Answer { answers: answers.iter().map(one).collect(), ..Answer::default() }
-}
-
-fn paste(text: &str) -> String {
-    format!("\x1b[200~{text}\x1b[201~")
-}
+use crate::driver::prompt::{Answer, Prompt};
 
 /// The next key, or `None` if the answer is refused.
 fn key(prompt: &Prompt, answer: &Answer, case: &str) -> Option<String> {
-    match next_move(prompt, answer, &dialog(case)) {
-        Move::Press(keys) | Move::Take(keys) => Some(String::from_utf8(keys.to_vec()).unwrap()),
-        Move::Refuse(reason) => {
-            assert!(!reason.is_empty(), "{case}");
-            None
-        }
-    }
+    answered::key(next_move(prompt, answer, &dialog(case)))
 }
 
 fn check(cases: &[(&str, Answer, Option<&str>)]) {

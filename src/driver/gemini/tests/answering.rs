@@ -1,71 +1,20 @@
 //! Answers on their way into dialogs as Gemini CLI really showed them: the next key from each.
 
 use super::dialog;
-use crate::driver::Move;
+use crate::driver::answered::{self, accept, answers, option, paste, prompt, question, text, with};
 use crate::driver::gemini::answer::next_move;
 use crate::driver::gemini::groom;
-use crate::driver::prompt::{Answer, Prompt, PromptId, Question, QuestionAnswer, QuestionOption};
-use crate::driver::sight::Dialog;
-
-/// The prompt of a dialog, with what its hook told.
-fn prompt(dialog: &Dialog, questions: Vec<Question>) -> Prompt {
-    Prompt {
-        id: PromptId("p-1".to_owned()),
-        kind: dialog.kind,
-        subtype: dialog.subtype,
-        tool: dialog.tool.map(str::to_owned),
-        input: None,
-        input_full: None,
-        options: dialog.choices.iter().map(|choice| choice.label.clone()).collect(),
-        options_fallback: false,
-        questions,
-        question_current: 0,
-        summary: None,
-        message: dialog.message.clone(),
-        screen_lines: dialog.lines.clone(),
-        ready: true,
-    }
-}
-
-fn question(multi_select: bool, labels: &[&str]) -> Question {
-    let option = |label: &&str| QuestionOption { label: (*label).to_owned(), description: String::new() };
-    let options = labels.iter().map(option).collect();
-    Question { question: "Which?".to_owned(), header: "Feat".to_owned(), multi_select, options }
-}
-
-fn accept(accept: bool) -> Answer {
-    Answer { accept: Some(accept), ..Answer::default() }
-}
-
-fn option(option: usize) -> Answer {
-    Answer { option: Some(option), ..Answer::default() }
-}
-
-fn text(text: &str) -> Answer {
-    Answer { text: Some(text.to_owned()), ..Answer::default() }
-}
-
-fn paste(text: &str) -> String {
-    format!("\x1b[200~{text}\x1b[201~")
-}
+use crate::driver::prompt::{Answer, Prompt, Question};
 
 fn erase(text: &str) -> String {
     format!("\x05{}", "\x7f".repeat(text.len()))
 }
 
-/// The next key as it is, or with a `!` before it if the dialog, or its page, goes away by it; `None` if the answer is
-/// refused.
+/// The next key, or `None` if the answer is refused.
 fn key(case: &str, questions: &[Question], answer: &Answer) -> Option<String> {
     let dialog = dialog(case);
-    let words = |keys: &[u8]| String::from_utf8(keys.to_vec()).unwrap();
-    match next_move(&prompt(&dialog, questions.to_vec()), answer, &dialog) {
-        Move::Press(keys) => Some(words(&keys)),
-        Move::Take(keys) => Some(format!("!{}", words(&keys))),
-        Move::Refuse(reason) => {
-            assert!(!reason.is_empty(), "{case}");
-            None
-        }
-    }
+    let prompt = Prompt { questions: questions.to_vec(), ..prompt(&dialog) };
+    answered::key(next_move(&prompt, answer, &dialog))
 }
 
 fn check(cases: &[(&str, Answer, Option<&str>)]) {
@@ -83,7 +32,7 @@ fn tools_are_allowed_and_denied_by_what_the_options_say() {
         ("confirm-shell", option(4), None),
         ("confirm-shell", option(0), None),
         ("confirm-shell", Answer::default(), None),
-        ("confirm-shell", Answer { text: Some("no".to_owned()), ..accept(false) }, None),
+        ("confirm-shell", with("no", accept(false)), None),
         ("confirm-write", accept(false), Some("!4")),
         ("confirm-mcp", accept(true), Some("!1")),
         ("confirm-mcp", accept(false), Some("!4")),
@@ -118,7 +67,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
         ("plan-approval", text("add step C"), Some(&paste("add step C"))),
         // A digit alone would choose.
         ("plan-approval", text("3"), Some(&paste(" 3"))),
-        ("plan-approval", Answer { text: Some("but".to_owned()), ..accept(true) }, None),
+        ("plan-approval", with("but", accept(true)), None),
         ("plan-approval-feedback", text("add step C"), Some("!\r")),
         ("plan-approval-feedback", text("add step D"), Some(&erase("add step C"))),
         // In the field a digit would be typed.
@@ -146,29 +95,26 @@ fn one_question_takes_an_option_or_words() {
 
 #[test]
 fn boxes_are_checked_one_by_one_and_all_answers_confirmed_at_the_end() {
-    let questions =
-        [question(true, &["Alpha", "Beta", "Gamma"]), question(false, &[]), question(false, &["Yes", "No"])];
-    let one = |options: &[usize], text: &str| QuestionAnswer {
-        options: options.to_vec(),
-        text: (!text.is_empty()).then(|| text.to_owned()),
-    };
-    let answers = vec![one(&[1, 3], ""), one(&[], "a name"), one(&[1], "")];
-    let all = Answer { answers, ..Answer::default() };
+    let questions = [
+        question("Letters", true, &["Alpha", "Beta", "Gamma"]),
+        question("Name", false, &[]),
+        question("Sure", false, &["Yes", "No"]),
+    ];
+    let all = answers(&[(&[1, 3], ""), (&[], "a name"), (&[1], "")]);
     assert_eq!(key("ask-user-multi-1", &questions, &all).as_deref(), Some("1"));
-    let none_of_these =
-        Answer { answers: vec![one(&[], "others"), one(&[], "a name"), one(&[1], "")], ..Answer::default() };
+    let none_of_these = answers(&[(&[], "others"), (&[], "a name"), (&[1], "")]);
     assert_eq!(key("ask-user-multi-1", &questions, &none_of_these).as_deref(), Some("\x1b[B"));
     assert_eq!(key("ask-user-multi-1", &questions, &option(1)), None, "there are three questions");
     assert_eq!(key("ask-user-multi-review", &questions, &all).as_deref(), Some("!\r"));
-    let extras = [question(true, &["Salt", "Pepper", "Oil"])];
-    let picked = |text| Answer { answers: vec![one(&[2], text)], ..Answer::default() };
+    let extras = [question("Extras", true, &["Salt", "Pepper", "Oil"])];
+    let picked = |text| answers(&[(&[2], text)]);
     assert_eq!(key("ask-user-boxes-done", &extras, &picked("more")).as_deref(), Some("\x1b[A"), "back");
     assert_eq!(key("ask-user-boxes-done", &extras, &picked("")).as_deref(), Some("!\r"));
 }
 
 #[test]
 fn grooming_trusts_the_folder_and_decides_nothing_else() {
-    let answer = |case: &str| groom::answer(&prompt(&dialog(case), Vec::new()));
+    let answer = |case: &str| groom::answer(&prompt(&dialog(case)));
     assert_eq!(answer("trust-folder"), Some(accept(true)));
     for case in ["auth-dialog", "api-key-dialog", "confirm-shell", "quota-dialog-daily", "plan-approval"] {
         assert_eq!(answer(case), None, "{case}");
