@@ -6,9 +6,11 @@ pub mod agent;
 mod answered;
 pub mod claude;
 pub mod codex;
+pub mod draft;
 pub mod evidence;
 pub mod fixture;
 pub mod gemini;
+pub mod keys;
 pub mod launch;
 #[cfg(test)]
 mod launched;
@@ -64,25 +66,35 @@ pub fn maker(name: &str) -> Option<Maker> {
     AGENTS.iter().find(|(known, _)| *known == name).map(|(_, maker)| *maker)
 }
 
-/// Everything coop knows about one agent.
+/// Everything coop knows about one agent. What an agent does not have, its driver need not mention.
 pub trait Driver: Send {
     /// What is changed about the command so that the agent can be heard, and where it will leave its traces.
     fn outfit(&self, order: &Order) -> Result<Outfit, String>;
 
     /// A hook of the agent was called with this payload.
-    fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding>;
+    fn hook(&mut self, _event: &str, _payload: &Value) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// The agent wrote a line to its log.
-    fn log_line(&mut self, line: &Value) -> Vec<Finding>;
+    fn log_line(&mut self, _line: &Value) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// The agent printed a line of JSON.
-    fn stdout_line(&mut self, line: &Value) -> Vec<Finding>;
+    fn stdout_line(&mut self, _line: &Value) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// The agent's status file was written.
-    fn registry(&mut self, file: &Value) -> Vec<Finding>;
+    fn registry(&mut self, _file: &Value) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// The agent told its terminal something.
-    fn signal(&mut self, signal: &Signal) -> Vec<Finding>;
+    fn signal(&mut self, _signal: &Signal) -> Vec<Finding> {
+        Vec::new()
+    }
 
     fn see(&self, screen: &Screen) -> Sight;
 
@@ -99,14 +111,18 @@ pub trait Driver: Send {
     fn clear(&self) -> &'static [u8];
 
     /// The answer as the agent's own waiting hook takes it, where it can carry this one.
-    fn hook_answer(&self, prompt: &Prompt, answer: &Answer) -> Option<Value>;
+    fn hook_answer(&self, _prompt: &Prompt, _answer: &Answer) -> Option<Value> {
+        None
+    }
 
     /// The next key on the way from what is on screen to the answer. It is asked again after each
     /// visible effect, so it needs to remember nothing.
     fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move;
 
     /// What to answer without asking anybody, if this may be answered so.
-    fn groom(&self, prompt: &Prompt, command: &[String]) -> Option<Answer>;
+    fn groom(&self, _prompt: &Prompt, _command: &[String]) -> Option<Answer> {
+        None
+    }
 
     /// How long a dialog ignores keys after it has become visible.
     fn guard(&self) -> Duration;

@@ -100,11 +100,27 @@ pub struct QuestionAnswer {
     pub text: Option<String>,
 }
 
+impl QuestionAnswer {
+    pub fn words(&self) -> Option<&str> {
+        words(self.text.as_deref())
+    }
+}
+
+/// A text that says something.
+fn words(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
 impl Answer {
+    /// The words that come with it, if there are any.
+    pub fn words(&self) -> Option<&str> {
+        words(self.text.as_deref())
+    }
+
     /// Whether the prompt can be answered with this at all, as far as can be said before anything is typed.
     pub fn check(&self, prompt: &Prompt) -> Result<(), String> {
-        let words = self.text.as_deref().is_some_and(|text| !text.trim().is_empty());
-        if self.accept.is_none() && self.option.is_none() && !words && self.answers.is_empty() {
+        if self.accept.is_none() && self.option.is_none() && self.words().is_none() && self.answers.is_empty()
+        {
             return Err("an answer needs accept, option, text or answers".to_owned());
         }
         if let Some(option) = self.option {
@@ -142,7 +158,7 @@ impl Answer {
             return Err(format!("there are {asked} questions, and {} answers", self.answers.len()));
         }
         for (question, answer) in prompt.questions.iter().zip(&self.answers) {
-            let words = answer.text.as_deref().is_some_and(|text| !text.trim().is_empty());
+            let words = answer.words().is_some();
             if answer.options.is_empty() && !words {
                 return Err(format!("there is no answer to {:?}", question.question));
             }

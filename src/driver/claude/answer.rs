@@ -8,32 +8,16 @@ use super::composer;
 use super::questions;
 use super::spoken;
 use crate::driver::Move;
+use crate::driver::keys::{
+    BACKSPACE, CLEAR_ROW, DOWN, ENTER, ESCAPE, SHIFT_TAB, TAB, UP, clean, paste, press, refuse,
+};
 use crate::driver::prompt::{Answer, Prompt, PromptKind};
 use crate::driver::sight::{Choice, Dialog, Role};
-
-pub(super) const ENTER: &[u8] = b"\r";
-pub(super) const ESCAPE: &[u8] = b"\x1b";
-pub(super) const TAB: &[u8] = b"\t";
-pub(super) const LEFT: &[u8] = b"\x1b[D";
-const SHIFT_TAB: &[u8] = b"\x1b[Z";
-const UP: &[u8] = b"\x1b[A";
-const DOWN: &[u8] = b"\x1b[B";
-const BACKSPACE: &[u8] = b"\x7f";
-/// Clears the row that the cursor is in.
-const CLEAR_ROW: &[u8] = b"\x15";
 
 /// Dialogs without options that go on with an Enter.
 const GO_ON: [&str; 3] = ["security_notes", "login_success", "auto_mode_notice"];
 /// Menus of the agent's own, which an Escape closes.
 const MENUS: [&str; 5] = ["resume_picker", "rewind", "help", "model_picker", "menu"];
-
-pub(super) fn press(keys: &'static [u8]) -> Move {
-    Move::Press(Bytes::from_static(keys))
-}
-
-pub(super) fn refuse(reason: impl Into<String>) -> Move {
-    Move::Refuse(reason.into())
-}
 
 /// The next key from what the dialog shows to the answer.
 pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
@@ -59,7 +43,7 @@ fn permission(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         }
         Err(reason) => return refuse(reason),
     };
-    match comment(answer) {
+    match answer.words() {
         Some(text) => with_comment(dialog, at, text),
         None => take(dialog, at),
     }
@@ -89,7 +73,7 @@ fn plan(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         Err(reason) => return refuse(reason),
     };
     let role = chosen.and_then(|at| dialog.choices.get(at)).map(|choice| choice.role);
-    match (comment(answer), field) {
+    match (answer.words(), field) {
         (Some(text), Some(at)) if role == Some(Role::AcceptAlways) => fill(dialog, at, text, SHIFT_TAB),
         (Some(_), Some(_)) if answer.accept == Some(true) => {
             refuse("approving with words would also let all edits pass: choose the option that says so")
@@ -110,13 +94,13 @@ fn plan(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
 fn setup(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     let subtype = dialog.subtype.unwrap_or_default();
     if subtype == "oauth_login" {
-        return match (comment(answer), answer.accept) {
-            (Some(code), _) => Move::Press(Bytes::from(format!("{}\r", paste(code)))),
+        return match (answer.words(), answer.accept) {
+            (Some(code), _) => Move::Press(Bytes::from(format!("{}\r", paste(code.trim())))),
             (None, Some(false)) => press(ESCAPE),
             (None, Some(true) | None) => refuse("a login needs the code as text"),
         };
     }
-    if comment(answer).is_some() {
+    if answer.words().is_some() {
         return refuse("this dialog takes no text");
     }
     match wanted(prompt, answer, dialog) {
@@ -135,11 +119,6 @@ fn setup(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         Ok(None) => refuse("this dialog can neither be accepted nor declined: give an option, or press keys"),
         Err(reason) => refuse(reason),
     }
-}
-
-/// The words that come with an answer, if there are any.
-pub(super) fn comment(answer: &Answer) -> Option<&str> {
-    answer.text.as_deref().filter(|text| !text.trim().is_empty())
 }
 
 /// The option that the answer names or means.
@@ -213,7 +192,7 @@ pub(super) fn fill(dialog: &Dialog, at: usize, text: &str, send: &'static [u8]) 
 
 /// Gets the words into an open field, and sends them once they are there.
 pub(super) fn write(choice: &Choice, text: &str, send: &'static [u8]) -> Move {
-    let text = clean(text);
+    let text = lines(text);
     match choice.typed.as_deref() {
         Some(typed) if composer::shows(typed, &text) => press(send),
         None | Some("") => Move::Press(Bytes::from(paste(&text))),
@@ -221,14 +200,9 @@ pub(super) fn write(choice: &Choice, text: &str, send: &'static [u8]) -> Move {
     }
 }
 
-fn paste(text: &str) -> String {
-    format!("\x1b[200~{}\x1b[201~", clean(text))
-}
-
-/// The words without anything that would be a key.
-fn clean(text: &str) -> String {
-    let lines = text.trim().replace("\r\n", "\n").replace('\r', "\n");
-    lines.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()).collect()
+/// The words as they stand in a field: nothing around them, and line feeds between their lines.
+fn lines(text: &str) -> String {
+    clean(&text.trim().replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 /// The answer as the hook that waits while the dialog shows takes it.
@@ -252,7 +226,7 @@ fn permission_decision(prompt: &Prompt, answer: &Answer) -> Option<Value> {
         // Every other option does more than to allow or to deny.
         (Some(_), _) => return None,
     };
-    match (accept, comment(answer)) {
+    match (accept, answer.words()) {
         (true, None) => Some(json!({"behavior": "allow"})),
         // What goes with an allowed tool can only be typed.
         (true, Some(_)) => None,

@@ -1,7 +1,6 @@
 //! What goes into Claude Code's composer and how it looks there. It does not know when that is done.
 
-use unicode_width::UnicodeWidthChar as _;
-
+use crate::driver::draft;
 use crate::driver::sight::Composer;
 
 /// Words that end the program when they are the whole message.
@@ -30,28 +29,13 @@ pub(super) fn compose(message: &str) -> String {
 
 /// Whether the composer shows what was pasted, all of it and nothing else.
 pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
-    shows(&composer.draft, pasted)
-        && (is_label(&composer.draft, pasted) || same_start(&composer.draft, pasted))
+    let draft = &composer.draft;
+    is_label(draft, pasted) || (draft::shows(draft, pasted) && draft::same_start(draft, pasted))
 }
 
-/// A leading blank is what keeps a command from being one, so it must be there.
-fn same_start(draft: &str, pasted: &str) -> bool {
-    draft.starts_with(char::is_whitespace) == pasted.starts_with(char::is_whitespace)
-}
-
-/// Whether a field shows a text. Its rows are wrapped at blanks, so blanks do not count, nor does what has no width,
-/// nor do pictures: of several that are joined into one, a terminal shows some.
+/// Whether a field shows a text, or the label that stands for it.
 pub(super) fn shows(field: &str, text: &str) -> bool {
-    is_label(field, text)
-        || (visible(field).eq(visible(text)) && field.trim().is_empty() == text.trim().is_empty())
-}
-
-fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| !c.is_whitespace() && c.width().unwrap_or(0) > 0 && !is_picture(*c))
-}
-
-fn is_picture(c: char) -> bool {
-    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+    is_label(field, text) || draft::shows(field, text)
 }
 
 /// A long paste is shown as `[Pasted text #2 +12 lines]`, counting its line breaks, or without a count if it has none.

@@ -3,10 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{
-    ENTER, ESCAPE, LEFT, TAB, chosen, comment, digit, fill, press, refuse, take, towards, write,
-};
+use super::answer::{chosen, digit, fill, take, towards, write};
 use crate::driver::Move;
+use crate::driver::keys::{ENTER, ESCAPE, LEFT, TAB, press, refuse};
 use crate::driver::prompt::{Answer, Prompt, QuestionAnswer};
 use crate::driver::sight::{Dialog, Page, Role};
 
@@ -38,7 +37,7 @@ fn unanswered(dialog: &Dialog, page: usize) -> bool {
 /// The only question, answered with an option of the dialog or with words.
 fn one(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     let field = dialog.choice_with(Role::OwnWords);
-    match (chosen(prompt, answer, dialog), comment(answer)) {
+    match (chosen(prompt, answer, dialog), answer.words()) {
         (Err(reason), _) => refuse(reason),
         (Ok(Some(at)), Some(text)) if Some(at) == field => words(dialog, at, text),
         (Ok(Some(_)), Some(_)) => refuse("this option takes no words"),
@@ -70,7 +69,7 @@ fn page(prompt: &Prompt, current: usize, wanted: &QuestionAnswer, dialog: &Dialo
         }
     }
     let field = dialog.choice_with(Role::OwnWords);
-    let text = wanted.text.as_deref().filter(|text| !text.trim().is_empty());
+    let text = wanted.words();
     if boxes(dialog) {
         return several(&places, text, field, dialog);
     }
@@ -192,7 +191,7 @@ fn pieces(prompt: &Prompt, at: usize, wanted: &QuestionAnswer) -> Vec<String> {
         .iter()
         .filter_map(|option| options.get(option.checked_sub(1)?))
         .map(|option| option.label.clone());
-    labels.chain(wanted.text.clone().filter(|text| !text.trim().is_empty())).collect()
+    labels.chain(wanted.words().map(str::to_owned)).collect()
 }
 
 /// The answers as the waiting hook takes them: the tool's own input with the answers in it.
@@ -227,7 +226,7 @@ pub(super) fn decision(prompt: &Prompt, answer: &Answer) -> Option<Value> {
 
 /// An answer to the only question that was not given as one of several.
 fn single(prompt: &Prompt, answer: &Answer) -> Option<QuestionAnswer> {
-    match (answer.option, comment(answer)) {
+    match (answer.option, answer.words()) {
         (None, Some(text)) => Some(QuestionAnswer { options: Vec::new(), text: Some(text.to_owned()) }),
         (Some(option), None) => {
             let label = prompt.options.get(option.checked_sub(1)?)?;

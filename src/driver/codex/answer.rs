@@ -6,18 +6,11 @@
 
 use bytes::Bytes;
 
-use super::composer;
 use crate::driver::Move;
+use crate::driver::draft;
+use crate::driver::keys::{CLEAR_ROW, DOWN, ENTER, ESCAPE, TAB, UP, paste, press, refuse};
 use crate::driver::prompt::{Answer, Prompt, PromptKind};
 use crate::driver::sight::{Choice, Dialog, Page, Role};
-
-const ENTER: &[u8] = b"\r";
-const ESCAPE: &[u8] = b"\x1b";
-const TAB: &[u8] = b"\t";
-const UP: &[u8] = b"\x1b[A";
-const DOWN: &[u8] = b"\x1b[B";
-/// Clears the row that the cursor is in.
-const CLEAR_ROW: &[u8] = b"\x15";
 
 /// Dialogs that an Escape closes and nothing else.
 const CLOSED_BY_ESCAPE: [&str; 3] = ["menu", "resume_picker", "api_key"];
@@ -29,7 +22,7 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
     }
     match dialog.kind {
         PromptKind::Question => question(prompt, answer, dialog),
-        PromptKind::Setup if dialog.subtype == Some("api_key") => match words(&answer.text) {
+        PromptKind::Setup if dialog.subtype == Some("api_key") => match answer.words() {
             Some(key) => fill(dialog, 0, key),
             None if answer.accept == Some(false) => press(ESCAPE),
             None => refuse("an API key must be given as text"),
@@ -39,7 +32,7 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
 }
 
 fn choice(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
-    if words(&answer.text).is_some() {
+    if answer.words().is_some() {
         return refuse("this dialog takes no words: answer it, and send them as a message");
     }
     let named = match chosen(prompt, answer.option, dialog) {
@@ -70,8 +63,8 @@ fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         Page::Review { .. } => return press(ENTER),
     };
     let (option, text) = match answer.answers.get(current) {
-        Some(given) => (given.options.first().copied(), words(&given.text)),
-        None => (answer.option, words(&answer.text)),
+        Some(given) => (given.options.first().copied(), given.words()),
+        None => (answer.option, answer.words()),
     };
     let at = match option {
         // The answers of one of several questions are not those that the prompt was published with.
@@ -132,25 +125,8 @@ fn fill(dialog: &Dialog, at: usize, text: &str) -> Move {
     }
     match choice.typed.as_deref() {
         None => press(TAB),
-        Some(typed) if composer::shows(typed, text) => press(ENTER),
-        Some("") => Move::Press(Bytes::from(format!("\x1b[200~{}\x1b[201~", clean(text)))),
+        Some(typed) if draft::shows(typed, text) => press(ENTER),
+        Some("") => Move::Press(Bytes::from(paste(text))),
         Some(_) => press(CLEAR_ROW),
     }
-}
-
-/// A text that ends no paste and presses no key.
-fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
-}
-
-fn words(text: &Option<String>) -> Option<&str> {
-    text.as_deref().filter(|text| !text.trim().is_empty())
-}
-
-fn press(keys: &'static [u8]) -> Move {
-    Move::Press(Bytes::from_static(keys))
-}
-
-fn refuse(reason: impl Into<String>) -> Move {
-    Move::Refuse(reason.into())
 }

@@ -1,8 +1,7 @@
 //! What goes into Codex's composer and how it looks there. It does not know when that is done.
 
-use unicode_width::UnicodeWidthChar as _;
-
 use super::screen::MORE_ABOVE;
+use crate::driver::draft::{letters, same_start, shows};
 use crate::driver::sight::Composer;
 
 /// Keeps a `!` from being the first character. Blanks do not: Codex cuts them off before it looks.
@@ -33,27 +32,8 @@ pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
 
 /// What is too tall for the composer shows only its end.
 fn ends_in(pasted: &str, rest: &str) -> bool {
-    let (whole, rest): (String, String) = (visible(pasted).collect(), visible(rest).collect());
+    let (whole, rest): (String, String) = (letters(pasted).collect(), letters(rest).collect());
     !rest.is_empty() && whole.len() > rest.len() && whole.ends_with(&rest)
-}
-
-/// Blanks at the start are not cut off, so a message that has some must show them.
-fn same_start(draft: &str, pasted: &str) -> bool {
-    draft.starts_with(char::is_whitespace) == pasted.starts_with(char::is_whitespace)
-}
-
-/// Whether a field shows a text. Its rows are wrapped at blanks, so blanks do not count, nor does what has no width,
-/// nor do pictures: of several that are joined into one, a terminal shows some.
-pub(super) fn shows(field: &str, text: &str) -> bool {
-    visible(field).eq(visible(text)) && field.trim().is_empty() == text.trim().is_empty()
-}
-
-fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| !c.is_whitespace() && c.width().unwrap_or(0) > 0 && !is_picture(*c))
-}
-
-fn is_picture(c: char) -> bool {
-    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// A long paste is shown as `[Pasted Content 5000 chars]`.

@@ -10,7 +10,8 @@
 //! | `SessionStart` | nothing: it comes with the first prompt of a conversation, not with its start |
 //! | `PostCompact`, `SessionEnd`, any other | nothing |
 //!
-//! No hook comes when a turn ends in an error.
+//! No hook comes when a turn ends in an error. None is waited with for an answer: while a hook runs, Codex shows no
+//! dialog, so it would hide it from everybody else.
 
 use serde_json::Value;
 

@@ -56,10 +56,6 @@ impl Driver for Codex {
         stdout::read(line)
     }
 
-    fn registry(&mut self, _file: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
     fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
         match signal {
             Signal::Title(title) => self.terminal.title(title),
@@ -87,11 +83,6 @@ impl Driver for Codex {
     /// Ctrl-C would clear more, but with nothing left to clear it ends the program.
     fn clear(&self) -> &'static [u8] {
         b"\x15"
-    }
-
-    /// While its hook runs, Codex shows no dialog: a hook that waited would hide it from everybody else.
-    fn hook_answer(&self, _prompt: &Prompt, _answer: &Answer) -> Option<Value> {
-        None
     }
 
     fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {

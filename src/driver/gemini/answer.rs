@@ -6,16 +6,12 @@ use bytes::Bytes;
 
 use super::{composer, dialogs};
 use crate::driver::Move;
+use crate::driver::keys::{BACKSPACE, DOWN, ENTER, ESCAPE, UP, paste, press, refuse};
 use crate::driver::prompt::{Answer, Prompt, PromptKind, QuestionAnswer};
 use crate::driver::sight::{Choice, Dialog, Page, Role};
 
-const ENTER: &[u8] = b"\r";
-const ESCAPE: &[u8] = b"\x1b";
-const UP: &[u8] = b"\x1b[A";
-const DOWN: &[u8] = b"\x1b[B";
 /// Brings the cursor to the end of its row.
-const END: &str = "\x05";
-const BACKSPACE: &str = "\x7f";
+const END: &[u8] = b"\x05";
 
 pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     if let Err(reason) = answer.check(prompt) {
@@ -29,26 +25,13 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
     }
 }
 
-fn press(keys: &'static [u8]) -> Move {
-    Move::Press(Bytes::from_static(keys))
-}
-
 /// Presses what the dialog, or its page, goes away by.
 fn end(keys: &'static [u8]) -> Move {
     Move::Take(Bytes::from_static(keys))
 }
 
-fn refuse(reason: impl Into<String>) -> Move {
-    Move::Refuse(reason.into())
-}
-
-/// The text that an answer has, if there is anything in it.
-fn words(text: Option<&String>) -> Option<&str> {
-    text.map(String::as_str).filter(|text| !text.trim().is_empty())
-}
-
 fn choice(answer: &Answer, dialog: &Dialog) -> Move {
-    if words(answer.text.as_ref()).is_some() {
+    if answer.words().is_some() {
         return refuse("this dialog takes no text: answer with accept or option");
     }
     let wanted = match (answer.option, answer.accept) {
@@ -91,7 +74,7 @@ fn by_digit(digit: usize) -> Move {
 }
 
 fn plan(answer: &Answer, dialog: &Dialog) -> Move {
-    match words(answer.text.as_ref()) {
+    match answer.words() {
         Some(_) if answer.accept == Some(true) => {
             refuse("a plan is approved without a comment; a comment alone asks for changes")
         }
@@ -104,11 +87,11 @@ fn plan(answer: &Answer, dialog: &Dialog) -> Move {
 /// The field may hold a key that was found elsewhere, and may show other characters than were typed.
 fn key(answer: &Answer, dialog: &Dialog) -> Move {
     let typed = field(dialog).unwrap_or_default();
-    match words(answer.text.as_ref()).map(str::trim) {
+    match answer.words().map(str::trim) {
         _ if answer.accept == Some(false) => end(ESCAPE),
         None if typed.is_empty() => refuse("the dialog wants an API key: answer with text"),
         None => end(ENTER),
-        Some(text) if typed.is_empty() => paste(text),
+        Some(text) if typed.is_empty() => pasted(text),
         Some(text) if typed.chars().count() == text.chars().count() => end(ENTER),
         Some(_) => erase(typed),
     }
@@ -122,7 +105,7 @@ fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     };
     if answer.accept == Some(false) && answer.option.is_none() && answer.answers.is_empty() {
         return match dialog.choice_with(Role::Decline) {
-            Some(_) if words(answer.text.as_ref()).is_none() => choice(answer, dialog),
+            Some(_) if answer.words().is_none() => choice(answer, dialog),
             Some(_) | None => end(ESCAPE),
         };
     }
@@ -135,7 +118,7 @@ fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         let known = prompt.questions.get(current).map_or(0, |question| question.options.len());
         return several(&wanted, dialog, known);
     }
-    match (words(wanted.text.as_ref()), &wanted.options[..]) {
+    match (wanted.words(), &wanted.options[..]) {
         (Some(text), []) => own_words(text, dialog),
         (Some(_), _) => refuse("this question takes an option or a text, not both"),
         // A digit would be typed.
@@ -167,13 +150,13 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
         // A digit would be typed.
         return if typing { press(UP) } else { point(take(choice)) };
     }
-    let words = words(wanted.text.as_ref());
+    let words = wanted.words();
     match (highlighted, words) {
         (Some(Choice { role: Role::OwnWords, typed: Some(typed), .. }), Some(text))
             if !composer::shows(typed, text) =>
         {
             if typed.is_empty() {
-                paste(text)
+                pasted(text)
             } else {
                 erase(typed)
             }
@@ -195,7 +178,7 @@ fn empty_field(dialog: &Dialog) -> bool {
 fn own_words(text: &str, dialog: &Dialog) -> Move {
     match field(dialog) {
         Some(typed) if composer::shows(typed, text) => end(ENTER),
-        Some("") | None => paste(text),
+        Some("") | None => pasted(text),
         Some(typed) => erase(typed),
     }
 }
@@ -211,11 +194,11 @@ fn typing(dialog: &Dialog) -> bool {
 
 /// A field knows no key that empties it.
 fn erase(typed: &str) -> Move {
-    Move::Press(Bytes::from(format!("{END}{}", BACKSPACE.repeat(typed.chars().count()))))
+    Move::Press(Bytes::from([END, &BACKSPACE.repeat(typed.chars().count())].concat()))
 }
 
 /// A digit alone would choose an option, so it gets a blank that nobody is told of.
-fn paste(text: &str) -> Move {
+fn pasted(text: &str) -> Move {
     let blank = if text.len() == 1 { " " } else { "" };
-    Move::Press(Bytes::from(format!("\x1b[200~{blank}{text}\x1b[201~")))
+    Move::Press(Bytes::from(paste(&format!("{blank}{text}"))))
 }

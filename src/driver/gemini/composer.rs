@@ -1,7 +1,6 @@
 //! What goes into Gemini CLI's composer and how it looks there. It does not know when that is done.
 
-use unicode_width::UnicodeWidthChar as _;
-
+use crate::driver::draft::{is_visible, visible};
 use crate::driver::sight::Composer;
 
 /// A paste with more lines or characters than this is shown as a label.
@@ -35,7 +34,7 @@ pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
     shows(&composer.draft, pasted)
 }
 
-/// Whether a field shows a text. Its rows are wrapped at blanks, so blanks do not count, nor does what has no width.
+/// Whether a field shows a text, or the label that stands for it.
 pub(super) fn shows(field: &str, text: &str) -> bool {
     match label(field) {
         Some(count) => count.fits(text),
@@ -46,18 +45,8 @@ pub(super) fn shows(field: &str, text: &str) -> bool {
 /// Of characters that are joined to one, the first is all that a terminal may show.
 fn unjoined(text: &str) -> impl Iterator<Item = char> {
     let mut joined = false;
-    text.chars().filter(move |c| {
-        let shown = !std::mem::replace(&mut joined, *c == JOINER) && *c != JOINER;
-        shown && is_visible(*c)
-    })
-}
-
-fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| is_visible(*c))
-}
-
-fn is_visible(c: char) -> bool {
-    !c.is_whitespace() && c.width().unwrap_or(0) > 0
+    let shown = move |c: &char| !std::mem::replace(&mut joined, *c == JOINER) && is_visible(*c);
+    text.chars().filter(shown)
 }
 
 /// What a label says of the text that it stands for.

@@ -59,11 +59,6 @@ impl Driver for Gemini {
         self.stdout.read(line)
     }
 
-    /// It keeps no status file.
-    fn registry(&mut self, _file: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
     fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
         match signal {
             Signal::Title(title) => title::read(title),
@@ -92,11 +87,6 @@ impl Driver for Gemini {
     /// It would count towards leaving only in an empty composer, where nobody presses it.
     fn clear(&self) -> &'static [u8] {
         b"\x03"
-    }
-
-    /// No hook of Gemini's can answer a dialog.
-    fn hook_answer(&self, _prompt: &Prompt, _answer: &Answer) -> Option<Value> {
-        None
     }
 
     fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {

@@ -4,14 +4,15 @@
 use bytes::Bytes;
 
 use crate::driver::Move;
+use crate::driver::keys::refuse;
 use crate::driver::prompt::{Answer, Prompt};
 use crate::driver::sight::{Choice, Dialog, Role};
 
 pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     if let Err(reason) = answer.check(prompt) {
-        return Move::Refuse(reason);
+        return refuse(reason);
     }
-    let text = answer.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let text = answer.words().map(str::trim);
     let wanted = match (text, answer.option, answer.accept) {
         (Some(text), None, None) => return line(text),
         (Some(_), _, _) => return refuse("this dialog takes a text or an option, not both"),
@@ -40,8 +41,4 @@ fn line(text: &str) -> Move {
         true => refuse("this dialog takes one line of text, without tabs"),
         false => Move::Take(Bytes::from(format!("{text}\r"))),
     }
-}
-
-fn refuse(reason: &str) -> Move {
-    Move::Refuse(reason.to_owned())
 }

@@ -27,15 +27,12 @@ pub use patterns::Patterns;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-use unicode_width::UnicodeWidthChar as _;
-
-use super::evidence::Finding;
+use super::draft::visible;
 use super::launch::{Order, Outfit};
 use super::prompt::{Answer, Prompt};
 use super::sight::{Composer, Dialog, Sight};
 use super::{Driver, Move};
-use crate::term::{Screen, Signal};
+use crate::term::Screen;
 
 /// A program may draw its question before it reads what is typed.
 const GUARD: Duration = Duration::from_millis(100);
@@ -60,26 +57,6 @@ impl Driver for Unknown {
         Ok(Outfit { args: order.args.to_vec(), unheard, ..Outfit::default() })
     }
 
-    fn hook(&mut self, _event: &str, _payload: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn log_line(&mut self, _line: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn stdout_line(&mut self, _line: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn registry(&mut self, _file: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn signal(&mut self, _signal: &Signal) -> Vec<Finding> {
-        Vec::new()
-    }
-
     fn see(&self, screen: &Screen) -> Sight {
         screen::see(&self.patterns, screen)
     }
@@ -88,7 +65,6 @@ impl Driver for Unknown {
         message.to_owned()
     }
 
-    /// Rows are wrapped anywhere, so blanks do not count, nor does what has no width.
     fn holds(&self, composer: &Composer, pasted: &str) -> bool {
         visible(&composer.draft).eq(visible(pasted))
     }
@@ -103,17 +79,8 @@ impl Driver for Unknown {
         b"\x15"
     }
 
-    fn hook_answer(&self, _prompt: &Prompt, _answer: &Answer) -> Option<Value> {
-        None
-    }
-
     fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
         answer::next_move(prompt, answer, dialog)
-    }
-
-    /// Nobody knows what its questions mean.
-    fn groom(&self, _prompt: &Prompt, _command: &[String]) -> Option<Answer> {
-        None
     }
 
     fn guard(&self) -> Duration {
@@ -132,8 +99,4 @@ impl Driver for Unknown {
     fn sure_idle_screen(&self) -> bool {
         true
     }
-}
-
-fn visible(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| !c.is_whitespace() && c.width().unwrap_or(0) > 0)
 }

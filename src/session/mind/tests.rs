@@ -30,7 +30,7 @@ use crate::session::recipe::Recipe;
 use crate::session::talk::{
     Channel, Interrupted, Message, Mode, NudgeOutcome, Nudged, Refusal, Reply, RespondOutcome, Responded,
 };
-use crate::term::{Screen, Signal, Size};
+use crate::term::{Screen, Size};
 
 struct Toy;
 
@@ -60,18 +60,6 @@ impl Driver for Toy {
 
     fn log_line(&mut self, line: &Value) -> Vec<Finding> {
         self.hook(line["event"].as_str().unwrap_or_default(), line)
-    }
-
-    fn stdout_line(&mut self, _line: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn registry(&mut self, _file: &Value) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn signal(&mut self, _signal: &Signal) -> Vec<Finding> {
-        Vec::new()
     }
 
     fn see(&self, screen: &Screen) -> Sight {

@@ -65,6 +65,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
         ("plan-approval", option(1), Some("!1")),
         ("plan-approval", accept(false), Some("!\x1b")),
         ("plan-approval", text("add step C"), Some(&paste("add step C"))),
+        ("plan-approval", text("add\x1b[201~\x03 C"), Some(&paste("add[201~ C"))),
         // A digit alone would choose.
         ("plan-approval", text("3"), Some(&paste(" 3"))),
         ("plan-approval", with("but", accept(true)), None),
