@@ -18,6 +18,7 @@ mod fake;
 mod gemini;
 mod resume;
 mod scenario;
+mod talk;
 mod usage;
 #[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;
