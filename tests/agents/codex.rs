@@ -1,5 +1,6 @@
 //! The real codex.
 
+mod bare;
 mod first_run;
 mod interrupt;
 mod life;
