@@ -10,6 +10,10 @@ fn yes_to(prompt: v1::PromptContext) -> v1::RespondRequest {
     v1::RespondRequest { accept: Some(true), prompt_id: Some(prompt.id), ..Default::default() }
 }
 
+pub fn deny_with(text: &str) -> v1::RespondRequest {
+    v1::RespondRequest { accept: Some(false), text: Some(text.to_owned()), ..Default::default() }
+}
+
 /// It is over: an answer to it comes too late, and reaches no other.
 async fn is_over(world: &mut World, prompt: v1::PromptContext) {
     assert_eq!(refusal(&world.respond(yes_to(prompt)).await.expect_err("it is over")), "STALE_PROMPT");
@@ -51,12 +55,8 @@ pub async fn a_denied_command_never_runs_and_ends_the_turn(setup: Setup) {
     let call = format!("{} #say never", world.shell_call("touch never"));
     let nudged = world.nudge(&call).await.expect("taken");
     world.wait_prompt().await;
-    let wordy = v1::RespondRequest {
-        accept: Some(false),
-        text: Some("use another way".to_owned()),
-        ..Default::default()
-    };
-    assert_eq!(refusal(&world.respond(wordy).await.expect_err("it takes no words")), "BAD_REQUEST");
+    let refused = world.respond(deny_with("use another way")).await.expect_err("it takes no words");
+    assert_eq!(refusal(&refused), "BAD_REQUEST");
     assert_eq!(world.decline().await.outcome, "answered");
     world.wait_state_after(nudged.seq, "idle").await;
     world.echoes("after the denial").await;

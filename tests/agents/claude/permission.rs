@@ -3,12 +3,8 @@
 use coop_client::v1;
 use serde_json::json;
 
-use crate::permission::{self, Manner};
+use crate::permission::{self, Manner, deny_with};
 use crate::world::{Setup, refusal};
-
-fn deny_with(text: &str) -> v1::RespondRequest {
-    v1::RespondRequest { accept: Some(false), text: Some(text.to_owned()), ..Default::default() }
-}
 
 #[tokio::test]
 async fn a_command_is_shown_whole_and_allowed() {

@@ -1,8 +1,8 @@
 //! Questions and plans of the real claude.
 
-use coop_client::v1;
 use serde_json::{Value, json};
 
+use crate::permission::deny_with;
 use crate::question::{answers, choice, is_told, picked, words};
 use crate::world::Setup;
 
@@ -121,11 +121,7 @@ async fn a_plan_gets_feedback_or_a_no() {
     let Some(mut world) = planning("auto").idle().await else { return };
     world.nudge(&format!("{PLAN} #say thought again")).await.expect("taken");
     world.wait_prompt().await;
-    let feedback = v1::RespondRequest {
-        accept: Some(false),
-        text: Some("use bricks instead".to_owned()),
-        ..Default::default()
-    };
+    let feedback = deny_with("use bricks instead");
     assert_eq!(world.respond(feedback).await.expect("answered").outcome, "answered");
     world.hear("thought again").await;
     world.wait_state("idle").await;

@@ -21,10 +21,7 @@ async fn fails_and_recovers(world: &mut World, message: &str, category: &str, re
         });
         assert!(retrying, "it was seen to try again: {:?}", world.states());
     }
-    let next = world.nudge(&format!("after {category}")).await.expect("an error takes a message");
-    assert_eq!(next.outcome, "accepted");
-    world.wait_state_after(next.seq, "idle").await;
-    world.hear(&format!("echo: after {category}")).await;
+    world.echoes(&format!("after {category}")).await;
 }
 
 #[tokio::test]
@@ -62,7 +59,5 @@ async fn a_limit_that_only_time_lifts_parks_claude_and_a_message_still_goes_in()
     let state = world.wait_state_after(nudged.seq, "parked").await;
     assert_eq!(state.error_category.as_deref(), Some("rate_limited"));
     assert_eq!(state.resume_at_epoch_ms, Some(1_794_900_000_000));
-    let next = world.nudge("is it over").await.expect("a parked agent takes a message");
-    world.hear("echo: is it over").await;
-    world.wait_state_after(next.seq, "idle").await;
+    world.echoes("is it over").await;
 }
