@@ -25,8 +25,8 @@ fn messages(tricky: &[&str]) -> Vec<String> {
         format!("wider than the terminal {{n}}{}", wide(120)),
         format!("five kilobytes {{n}}{}", wide(700)),
     ];
-    let kinds: Vec<&str> =
-        KINDS.iter().chain(tricky).copied().chain(large.iter().map(String::as_str)).collect();
+    let large = large.iter().map(String::as_str);
+    let kinds: Vec<&str> = KINDS.into_iter().chain(large).chain(tricky.iter().copied()).collect();
     (0..50).map(|number| kinds[number % kinds.len()].replace("{n}", &number.to_string())).collect()
 }
 
