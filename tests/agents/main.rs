@@ -11,13 +11,20 @@
 )]
 
 mod attach;
+mod bare;
 mod claude;
 mod codex;
 #[allow(dead_code, reason = "what a test can ask of the model does not depend on the tests there are")]
 mod fake;
 mod gemini;
+mod interrupt;
+mod life;
+mod nudge;
+mod permission;
+mod question;
 mod resume;
 mod scenario;
+mod talk;
 mod usage;
 #[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
 mod world;

@@ -1,21 +1,14 @@
 //! A second coop goes on with the conversation of the first, whichever agent it is.
 
-use crate::world::{Setup, World};
-
-async fn says(world: &mut World, text: &str) {
-    let nudged = world.nudge(text).await.expect("an idle agent takes a message");
-    world.hear(&format!("echo: {text}")).await;
-    world.wait_state_after(nudged.seq, "idle").await;
-}
+use crate::world::Setup;
 
 async fn resumed_by_its_id(setup: fn() -> Setup) {
-    let Some(mut world) = setup().start().await else { return };
-    world.wait_state("idle").await;
-    says(&mut world, "the first part").await;
+    let Some(mut world) = setup().idle().await else { return };
+    world.echoes("the first part").await;
     let id = world.state().await.agent_session_id.expect("a conversation has an id");
     world.start_again(&setup().coop(&["--resume", &id])).await;
     world.wait_state("idle").await;
-    says(&mut world, "the second part").await;
+    world.echoes("the second part").await;
     assert_eq!(world.state().await.agent_session_id, Some(id));
     let said = world.api.last_turn().body.to_string();
     assert!(said.contains("the first part") && said.contains("the second part"), "{said}");

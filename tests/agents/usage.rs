@@ -36,17 +36,10 @@ async fn counted(world: &mut World, requests: u64, cache_write: u64) {
     assert_eq!(used, wanted);
 }
 
-async fn says(world: &mut World, text: &str) {
-    let nudged = world.nudge(text).await.expect("an idle agent takes a message");
-    world.hear(&format!("echo: {text}")).await;
-    world.wait_state_after(nudged.seq, "idle").await;
-}
-
 async fn is_counted(setup: Setup, cache_write: u64) {
-    let Some(mut world) = setup.start().await else { return };
-    world.wait_state("idle").await;
+    let Some(mut world) = setup.idle().await else { return };
     assert_eq!(usage(&mut world).await, v1::GetUsageResponse::default());
-    says(&mut world, "one").await;
+    world.echoes("one").await;
     counted(&mut world, 1, cache_write).await;
 
     // The words and the tool are one answer, and two lines in some logs.
@@ -61,7 +54,7 @@ async fn is_counted(setup: Setup, cache_write: u64) {
     let again = v1::RestartSessionRequest { force: true };
     world.client().restart_session(again).await.expect("restarted");
     world.wait_state_after(idle.since_seq, "idle").await;
-    says(&mut world, "anew").await;
+    world.echoes("anew").await;
     counted(&mut world, 4, cache_write).await;
 
     let told = |event: &v1::Event| match &event.payload {

@@ -1,53 +1,23 @@
 //! Questions and plans of the real claude.
 
-use coop_client::v1;
 use serde_json::{Value, json};
 
-use crate::world::{Setup, World};
-
-async fn idle(setup: Setup) -> Option<World> {
-    let mut world = setup.start().await?;
-    world.wait_state("idle").await;
-    Some(world)
-}
-
-fn question(text: &str, header: &str, labels: &[&str], multi: bool) -> Value {
-    let options: Vec<Value> = labels
-        .iter()
-        .map(|label| json!({ "label": label, "description": format!("It is {label}") }))
-        .collect();
-    json!({ "question": text, "header": header, "options": options, "multiSelect": multi })
-}
+use crate::permission::deny_with;
+use crate::question::{answers, choice, is_told, picked, words};
+use crate::world::Setup;
 
 fn three() -> Value {
     json!([
-        question("Which color?", "Color", &["Red", "Green", "Blue"], false),
-        question("Which size?", "Size", &["Small", "Large"], false),
-        question("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true),
+        choice("Which color?", "Color", &["Red", "Green", "Blue"], false),
+        choice("Which size?", "Size", &["Small", "Large"], false),
+        choice("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true),
     ])
-}
-
-fn picked(options: &[i32]) -> v1::Answer {
-    v1::Answer { options: options.to_vec(), ..Default::default() }
-}
-
-fn words(text: &str) -> v1::Answer {
-    v1::Answer { text: Some(text.to_owned()), ..Default::default() }
-}
-
-fn answers(answers: Vec<v1::Answer>) -> v1::RespondRequest {
-    v1::RespondRequest { answers, ..Default::default() }
-}
-
-/// What the model was told the user said.
-fn told(world: &World) -> String {
-    world.api.last_turn().body["messages"].to_string()
 }
 
 #[tokio::test]
 async fn one_question_is_answered_by_its_number() {
     for groom in ["auto", "pristine"] {
-        let Some(mut world) = idle(Setup::claude().coop(&["--groom", groom])).await else { return };
+        let Some(mut world) = Setup::claude().coop(&["--groom", groom]).idle().await else { return };
         world.nudge("#ask Which color? / Red / Blue").await.expect("taken");
         let prompt = world.wait_prompt().await;
         assert_eq!((prompt.r#type.as_str(), prompt.question.as_deref()), ("question", Some("Which color?")));
@@ -58,14 +28,14 @@ async fn one_question_is_answered_by_its_number() {
         assert_eq!(answered.via, if groom == "auto" { "hook" } else { "keys" });
         world.hear("done").await;
         world.wait_state("idle").await;
-        assert!(told(&world).contains("Blue"), "{}", told(&world));
+        is_told(&world, &["Blue"], &["Red"]);
     }
 }
 
 #[tokio::test]
 async fn three_questions_are_answered_together() {
     for groom in ["auto", "pristine"] {
-        let Some(mut world) = idle(Setup::claude().coop(&["--groom", groom])).await else { return };
+        let Some(mut world) = Setup::claude().coop(&["--groom", groom]).idle().await else { return };
         world.nudge(&format!("#ask {}", three())).await.expect("taken");
         let prompt = world.wait_prompt().await;
         if groom == "auto" {
@@ -78,42 +48,38 @@ async fn three_questions_are_answered_together() {
         assert_eq!(answered.outcome, "answered", "{groom}");
         world.hear("done").await;
         world.wait_state("idle").await;
-        let told = told(&world);
-        for label in ["Blue", "Small", "Salt", "Oil"] {
-            assert!(told.contains(label), "{groom}: {label} in {told}");
-        }
+        is_told(&world, &["Blue", "Small", "Salt, Oil"], &["Red", "Green", "Large", "Pepper"]);
     }
 }
 
 #[tokio::test]
 async fn several_of_one_question_and_own_words() {
     for groom in ["auto", "pristine"] {
-        let Some(mut world) = idle(Setup::claude().coop(&["--groom", groom])).await else { return };
-        let extras = json!([question("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true)]);
+        let Some(mut world) = Setup::claude().coop(&["--groom", groom]).idle().await else { return };
+        let extras = json!([choice("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true)]);
         world.nudge(&format!("#ask {extras}")).await.expect("taken");
         world.wait_prompt().await;
         world.respond(answers(vec![picked(&[2, 3])])).await.expect("answered");
         world.hear("done").await;
         world.wait_state("idle").await;
-        assert!(told(&world).contains("Pepper, Oil"), "{groom}: {}", told(&world));
+        is_told(&world, &["Pepper, Oil"], &["Salt"]);
 
         let nudged = world.nudge("#ask Which color? / Red / Blue #say thanks").await.expect("taken");
         world.wait_prompt().await;
         world.respond(answers(vec![words("a deep purple")])).await.expect("answered");
         world.hear("thanks").await;
         world.wait_state_after(nudged.seq, "idle").await;
-        assert!(told(&world).contains("a deep purple"), "{groom}: {}", told(&world));
+        is_told(&world, &["a deep purple"], &["Red", "Blue"]);
     }
 }
 
 #[tokio::test]
 async fn a_declined_question_is_over() {
     for groom in ["auto", "pristine"] {
-        let Some(mut world) = idle(Setup::claude().coop(&["--groom", groom])).await else { return };
+        let Some(mut world) = Setup::claude().coop(&["--groom", groom]).idle().await else { return };
         world.nudge("#ask Which color? / Red / Blue").await.expect("taken");
         world.wait_prompt().await;
-        let no = v1::RespondRequest { accept: Some(false), ..Default::default() };
-        assert_eq!(world.respond(no).await.expect("declined").outcome, "answered");
+        assert_eq!(world.decline().await.outcome, "answered");
         world.wait_state("idle").await;
         assert!(world.nudge("something else").await.is_ok());
     }
@@ -127,7 +93,7 @@ const PLAN: &str = "#plan # Build a coop\n\n1. Take wood\n2. Add hens";
 
 #[tokio::test]
 async fn a_plan_is_shown_and_approved() {
-    let Some(mut world) = idle(planning("auto")).await else { return };
+    let Some(mut world) = planning("auto").idle().await else { return };
     world.nudge(PLAN).await.expect("taken");
     let prompt = world.wait_prompt().await;
     assert_eq!((prompt.r#type.as_str(), prompt.summary.as_deref()), ("plan", Some("Build a coop")));
@@ -140,7 +106,7 @@ async fn a_plan_is_shown_and_approved() {
 
 #[tokio::test]
 async fn a_plan_is_approved_with_manual_edits() {
-    let Some(mut world) = idle(planning("auto")).await else { return };
+    let Some(mut world) = planning("auto").idle().await else { return };
     world.nudge(PLAN).await.expect("taken");
     let prompt = world.wait_prompt().await;
     let manual = prompt.options.iter().position(|label| label.contains("manually")).expect("such an option");
@@ -152,22 +118,17 @@ async fn a_plan_is_approved_with_manual_edits() {
 
 #[tokio::test]
 async fn a_plan_gets_feedback_or_a_no() {
-    let Some(mut world) = idle(planning("auto")).await else { return };
+    let Some(mut world) = planning("auto").idle().await else { return };
     world.nudge(&format!("{PLAN} #say thought again")).await.expect("taken");
     world.wait_prompt().await;
-    let feedback = v1::RespondRequest {
-        accept: Some(false),
-        text: Some("use bricks instead".to_owned()),
-        ..Default::default()
-    };
+    let feedback = deny_with("use bricks instead");
     assert_eq!(world.respond(feedback).await.expect("answered").outcome, "answered");
     world.hear("thought again").await;
     world.wait_state("idle").await;
-    assert!(told(&world).contains("use bricks instead"), "{}", told(&world));
+    is_told(&world, &["use bricks instead"], &[]);
 
     world.nudge(PLAN).await.expect("taken");
     world.wait_prompt().await;
-    let no = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    assert_eq!(world.respond(no).await.expect("declined").outcome, "answered");
+    assert_eq!(world.decline().await.outcome, "answered");
     world.wait_state("idle").await;
 }

@@ -4,12 +4,6 @@ use coop_client::v1;
 
 use crate::world::{Setup, World};
 
-async fn idle(setup: Setup) -> Option<World> {
-    let mut world = setup.start().await?;
-    world.wait_state("idle").await;
-    Some(world)
-}
-
 /// The message fails for good, with this category; the next one works.
 async fn fails_and_recovers(world: &mut World, message: &str, category: &str, retries: bool) {
     let nudged = world.nudge(message).await.expect("taken");
@@ -27,15 +21,12 @@ async fn fails_and_recovers(world: &mut World, message: &str, category: &str, re
         });
         assert!(retrying, "it was seen to try again: {:?}", world.states());
     }
-    let next = world.nudge(&format!("after {category}")).await.expect("an error takes a message");
-    assert_eq!(next.outcome, "accepted");
-    world.wait_state_after(next.seq, "idle").await;
-    world.hear(&format!("echo: after {category}")).await;
+    world.echoes(&format!("after {category}")).await;
 }
 
 #[tokio::test]
 async fn errors_of_the_model_have_their_category_and_end_with_the_next_message() {
-    let Some(mut world) = idle(Setup::claude()).await else { return };
+    let Some(mut world) = Setup::claude().idle().await else { return };
     for (status, category) in
         [(401, "unauthorized"), (429, "rate_limited"), (500, "server_error"), (529, "server_error")]
     {
@@ -46,14 +37,14 @@ async fn errors_of_the_model_have_their_category_and_end_with_the_next_message()
 
 #[tokio::test]
 async fn an_exhausted_account_is_out_of_credits() {
-    let Some(mut world) = idle(Setup::claude()).await else { return };
+    let Some(mut world) = Setup::claude().idle().await else { return };
     fails_and_recovers(&mut world, "#refuse 400 Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.", "out_of_credits", false).await;
 }
 
 #[tokio::test]
 async fn nobody_at_the_other_end_is_no_internet() {
     let setup = Setup::claude().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
-    let Some(mut world) = idle(setup).await else { return };
+    let Some(mut world) = setup.idle().await else { return };
     let nudged = world.nudge("is anybody there").await.expect("taken");
     let state = world.wait_state_after(nudged.seq, "error").await;
     assert_eq!(state.error_category.as_deref(), Some("no_internet"), "{:?}", state.error_detail);
@@ -62,13 +53,11 @@ async fn nobody_at_the_other_end_is_no_internet() {
 
 #[tokio::test]
 async fn a_limit_that_only_time_lifts_parks_claude_and_a_message_still_goes_in() {
-    let Some(mut world) = idle(Setup::claude()).await else { return };
+    let Some(mut world) = Setup::claude().idle().await else { return };
     let limit = "#refuse 429 Claude AI usage limit reached|1794900000";
     let nudged = world.nudge(&format!("{limit} {limit} {limit}")).await.expect("taken");
     let state = world.wait_state_after(nudged.seq, "parked").await;
     assert_eq!(state.error_category.as_deref(), Some("rate_limited"));
     assert_eq!(state.resume_at_epoch_ms, Some(1_794_900_000_000));
-    let next = world.nudge("is it over").await.expect("a parked agent takes a message");
-    world.hear("echo: is it over").await;
-    world.wait_state_after(next.seq, "idle").await;
+    world.echoes("is it over").await;
 }

@@ -1,8 +1,6 @@
 //! The way of a codex that has never run before to its prompt, and what coop does about it by itself.
 
-use coop_client::v1;
-
-use crate::world::{Setup, World};
+use crate::world::Setup;
 
 /// A provider, and nothing about any folder.
 const UNTRUSTED: &str = r#"
@@ -32,13 +30,6 @@ fn untrusted(groom: &str) -> Setup {
         .coop(&["--groom", groom])
 }
 
-async fn answers(world: &mut World, text: &str) {
-    let nudged = world.nudge(text).await.expect("taken");
-    assert_eq!(nudged.outcome, "accepted");
-    world.hear(&format!("echo: {text}")).await;
-    world.wait_state_after(nudged.seq, "idle").await;
-}
-
 #[tokio::test]
 async fn a_login_is_somebodys_own_business() {
     let Some(mut world) = Setup::codex().fresh().coop(&["--groom", "auto"]).start().await else { return };
@@ -48,8 +39,7 @@ async fn a_login_is_somebodys_own_business() {
     let at = login.options.iter().position(|option| option == "Use an OpenAI API key").unwrap();
     world.choose(i32::try_from(at + 1).unwrap()).await.expect("chosen");
     world.wait_prompt_of("api_key").await;
-    let back = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    world.respond(back).await.expect("gone back");
+    world.decline().await;
     world.wait_prompt_of("login_method").await;
     let states = world.states();
     assert!(!states.iter().any(|state| state == "idle"), "a login is no composer: {states:?}");
@@ -63,7 +53,7 @@ async fn trust_is_asked_for_and_given_by_hand() {
     assert_eq!(prompt.options, ["Trust and continue", "Quit"]);
     assert_eq!(world.accept().await.outcome, "answered");
     world.wait_state("idle").await;
-    answers(&mut world, "good morning").await;
+    world.echoes("good morning").await;
 }
 
 #[tokio::test]
@@ -71,7 +61,7 @@ async fn trust_is_given_by_coop_if_it_may() {
     let Some(mut world) = untrusted("auto").start().await else { return };
     world.wait_state("idle").await;
     assert!(world.states().iter().any(|state| state == "prompt"), "it was asked for: {:?}", world.states());
-    answers(&mut world, "good morning").await;
+    world.echoes("good morning").await;
 }
 
 #[tokio::test]
@@ -80,10 +70,9 @@ async fn hooks_of_a_repository_are_never_trusted_by_coop_and_its_own_need_no_que
     let Some(mut world) = setup.start().await else { return };
     let review = world.wait_prompt_of("hooks_review").await;
     assert!(review.screen_lines.iter().any(|line| line.contains("1 hook")), "{:?}", review.screen_lines);
-    let skip = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    assert_eq!(world.respond(skip).await.expect("skipped").outcome, "answered");
+    assert_eq!(world.decline().await.outcome, "answered");
     world.wait_state("idle").await;
-    answers(&mut world, "good morning").await;
+    world.echoes("good morning").await;
     let explained = world.explain().await;
     assert!(explained.votes.iter().any(|vote| vote.tier == "hooks"), "{explained:?}");
     assert!(!world.workspace().join("foreign-hook-ran").exists());
@@ -94,7 +83,7 @@ async fn the_users_own_configuration_stays_as_it_is() {
     let Some(mut world) = Setup::codex().start().await else { return };
     let config = world.home().join(".codex/config.toml");
     world.wait_state("idle").await;
-    answers(&mut world, "good morning").await;
+    world.echoes("good morning").await;
     let text = std::fs::read_to_string(config).unwrap();
     assert!(!text.contains("hooks"), "{text}");
 }

@@ -1,7 +1,5 @@
 //! A tool of an MCP server, which codex asks about in a dialog of its own.
 
-use coop_client::v1;
-
 use crate::world::Setup;
 
 /// A server with one tool, over its standard input and output.
@@ -41,7 +39,6 @@ async fn it_is_asked_about_and_allowed_or_not() {
 
     world.nudge(call).await.expect("taken");
     world.wait_prompt().await;
-    let no = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    assert_eq!(world.respond(no).await.expect("denied").outcome, "answered");
+    assert_eq!(world.decline().await.outcome, "answered");
     world.wait_state("idle").await;
 }

@@ -1,12 +1,13 @@
 //! Questions and plans of the real codex, both in its plan mode.
 
 use coop_client::v1;
+use serde_json::json;
 
+use crate::question::{answers, is_told, words};
 use crate::world::{Setup, World};
 
 async fn planning() -> Option<World> {
-    let mut world = Setup::codex().start().await?;
-    world.wait_state("idle").await;
+    let mut world = Setup::codex().idle().await?;
     world.plan_mode().await;
     Some(world)
 }
@@ -21,38 +22,33 @@ async fn a_question_is_answered_with_an_option_or_with_words() {
     assert_eq!(prompt.questions[0].options, ["Red", "Blue"]);
     assert_eq!(world.choose(2).await.expect("chosen").outcome, "answered");
     world.wait_state("idle").await;
-    let input = world.api.last_turn().body["input"].to_string();
-    assert!(input.contains("answers") && input.contains("Blue"), "{input}");
+    is_told(&world, &["answers", "Blue"], &["Red"]);
 
     world.nudge("#ask Which size? / Small / Large").await.expect("taken");
     world.wait_prompt_after(&prompt.id).await;
-    let words = v1::RespondRequest { text: Some("as big as a house".to_owned()), ..Default::default() };
-    assert_eq!(world.respond(words).await.expect("answered").outcome, "answered");
+    let own = v1::RespondRequest { text: Some("as big as a house".to_owned()), ..Default::default() };
+    assert_eq!(world.respond(own).await.expect("answered").outcome, "answered");
     world.wait_state("idle").await;
-    assert!(world.api.last_turn().body["input"].to_string().contains("as big as a house"));
+    is_told(&world, &["as big as a house"], &["Small", "Large"]);
 }
 
 #[tokio::test]
 async fn several_questions_are_answered_together() {
     let Some(mut world) = planning().await else { return };
-    let question = |id: &str, text: &str| {
-        let option = |label: &str| serde_json::json!({ "label": label, "description": "d" });
-        serde_json::json!({ "id": id, "header": id, "question": text, "options": [option("One"), option("Two")] })
+    let question = |id: &str, text: &str, labels: [&str; 2]| {
+        let options = labels.map(|label| json!({ "label": label, "description": "d" }));
+        json!({ "id": id, "header": id, "question": text, "options": options })
     };
-    let call = serde_json::json!({ "questions": [question("a", "First?"), question("b", "Second?")] });
+    let asked = [question("a", "First?", ["One", "Two"]), question("b", "Second?", ["Three", "Four"])];
+    let call = json!({ "questions": asked });
     world.nudge(&format!("#tool request_user_input {call} #say thanks")).await.expect("taken");
     let prompt = world.wait_prompt().await;
     assert_eq!(prompt.questions.len(), 2);
-    let answers = vec![
-        v1::Answer { option: Some(2), ..Default::default() },
-        v1::Answer { text: Some("neither".to_owned()), ..Default::default() },
-    ];
-    let both = v1::RespondRequest { answers, ..Default::default() };
+    let both = answers(vec![v1::Answer { option: Some(2), ..Default::default() }, words("neither")]);
     assert_eq!(world.respond(both).await.expect("answered").outcome, "answered");
     world.hear("thanks").await;
     world.wait_state("idle").await;
-    let input = world.api.last_turn().body["input"].to_string();
-    assert!(input.contains("Two") && input.contains("neither"), "{input}");
+    is_told(&world, &["Two", "neither"], &["One", "Three", "Four"]);
 }
 
 #[tokio::test]
@@ -63,8 +59,7 @@ async fn a_plan_is_a_prompt_and_never_looks_idle() {
     assert_eq!((prompt.r#type.as_str(), prompt.summary.as_deref()), ("plan", Some("The plan")));
     let states = world.states();
     assert_eq!(states[states.len() - 2..], ["working", "prompt"], "{states:?}");
-    let stay = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    assert_eq!(world.respond(stay).await.expect("declined").outcome, "answered");
+    assert_eq!(world.decline().await.outcome, "answered");
     world.wait_state("idle").await;
     world.see("Plan mode").await;
 

@@ -1,6 +1,6 @@
 //! What the real codex makes of a model that fails, and what coop says of it.
 
-use crate::world::{Setup, World};
+use crate::world::Setup;
 
 /// Nobody listens on this port.
 const NOBODY: &str = r#"
@@ -16,15 +16,9 @@ wire_api = "responses"
 trust_level = "trusted"
 "#;
 
-async fn idle(setup: Setup) -> Option<World> {
-    let mut world = setup.start().await?;
-    world.wait_state("idle").await;
-    Some(world)
-}
-
 #[tokio::test]
 async fn an_error_is_an_error_with_its_category_until_the_next_turn() {
-    let Some(mut world) = idle(Setup::codex()).await else { return };
+    let Some(mut world) = Setup::codex().idle().await else { return };
     let cases = [
         ("#status 400", "other"),
         ("#status 401 #status 401 #status 401 #status 401", "unauthorized"),
@@ -51,7 +45,7 @@ async fn an_error_is_an_error_with_its_category_until_the_next_turn() {
 
 #[tokio::test]
 async fn a_missing_network_is_waited_for() {
-    let Some(mut world) = idle(Setup::codex().file(".codex/config.toml", NOBODY)).await else { return };
+    let Some(mut world) = Setup::codex().file(".codex/config.toml", NOBODY).idle().await else { return };
     world.nudge("is anybody there").await.expect("taken");
     let category = world
         .wait_for("the reason", |state| {

@@ -3,7 +3,6 @@
 
 use coop_client::v1;
 
-use super::still_answers;
 use crate::world::{Setup, World};
 
 /// Nothing but what keeps it from calling home; it runs in two processes, as it usually does.
@@ -44,7 +43,7 @@ async fn a_fresh_gemini_is_led_to_its_prompt_by_answers() {
     assert_eq!(trust.options.first().map(|label| label.starts_with("Trust folder")), Some(true));
     world.accept().await;
     sign_in(&mut world).await;
-    still_answers(&mut world, "hello by answers").await;
+    world.echoes("hello by answers").await;
     assert_eq!(world.api.user_messages(), ["hello by answers"]);
 }
 
@@ -54,21 +53,21 @@ async fn a_fresh_gemini_without_hooks_is_not_taken_for_idle() {
     world.wait_prompt_of("trust").await;
     world.accept().await;
     sign_in(&mut world).await;
-    still_answers(&mut world, "hello without hooks").await;
+    world.echoes("hello without hooks").await;
 }
 
 #[tokio::test]
 async fn a_groomed_gemini_trusts_its_folder_and_asks_how_to_sign_in() {
     let Some(mut world) = virgin().start().await else { return };
     sign_in(&mut world).await;
-    still_answers(&mut world, "hello by myself").await;
+    world.echoes("hello by myself").await;
 }
 
 #[tokio::test]
 async fn the_hooks_are_heard_after_the_restart() {
     let Some(mut world) = virgin().start().await else { return };
     sign_in(&mut world).await;
-    still_answers(&mut world, "heard").await;
+    world.echoes("heard").await;
     let votes = world.explain().await.votes;
     assert!(votes.iter().any(|vote| vote.tier == "hooks" && vote.cause == "hook:AfterAgent"), "{votes:?}");
 }

@@ -3,27 +3,17 @@
 use coop_client::v1;
 use serde_json::{Value, json};
 
-use super::idle;
+use crate::question::{self, answers, picked, words};
 use crate::world::{Setup, World};
-
-fn picked(options: &[i32]) -> v1::Answer {
-    v1::Answer { options: options.to_vec(), ..Default::default() }
-}
-
-fn words(text: &str) -> v1::Answer {
-    v1::Answer { text: Some(text.to_owned()), ..Default::default() }
-}
 
 fn text(text: &str) -> v1::RespondRequest {
     v1::RespondRequest { text: Some(text.to_owned()), ..Default::default() }
 }
 
-fn choice(question: &str, header: &str, labels: &[&str], multi: bool) -> Value {
-    let options: Vec<Value> = labels
-        .iter()
-        .map(|label| json!({ "label": label, "description": format!("It is {label}") }))
-        .collect();
-    json!({ "question": question, "header": header, "type": "choice", "options": options, "multiSelect": multi })
+fn choice(question: &str, header: &str, labels: &[&str], several: bool) -> Value {
+    let mut choice = question::choice(question, header, labels, several);
+    choice["type"] = "choice".into();
+    choice
 }
 
 /// Asks, answers, and says what the model was told.
@@ -33,21 +23,12 @@ async fn told(world: &mut World, ask: &Value, request: v1::RespondRequest) -> St
     assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("question", Some("ask_user")));
     assert_eq!(world.respond(request).await.expect("answered").outcome, "answered", "{ask}");
     world.wait_state_after(nudged.seq, "idle").await;
-    let contents = world.api.last_turn().body["contents"].clone();
-    let answer = contents.as_array().and_then(|contents| {
-        contents.iter().rev().find_map(|content| {
-            content["parts"]
-                .as_array()?
-                .iter()
-                .find_map(|part| part["functionResponse"]["response"]["output"].as_str())
-        })
-    });
-    answer.expect("an answer").to_owned()
+    world.api.last_result()
 }
 
 #[tokio::test]
 async fn questions_of_every_kind_are_answered() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let colors = json!([choice("Which color?", "Color", &["Red", "Green", "Blue"], false)]);
     let second = v1::RespondRequest { option: Some(2), ..Default::default() };
     assert!(told(&mut world, &colors, second).await.contains("Green"));
@@ -64,31 +45,29 @@ async fn questions_of_every_kind_are_answered() {
 
 #[tokio::test]
 async fn several_questions_are_answered_together() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let asked = json!([
         choice("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true),
         { "question": "Your name?", "header": "Name", "type": "text" },
         { "question": "Go?", "header": "Go", "type": "yesno" },
     ]);
-    let answers = vec![picked(&[1, 3]), words("a name"), picked(&[2])];
-    let request = v1::RespondRequest { answers, ..Default::default() };
-    let told = told(&mut world, &asked, request).await;
+    let all = answers(vec![picked(&[1, 3]), words("a name"), picked(&[2])]);
+    let told = told(&mut world, &asked, all).await;
     assert!(told.contains("Salt, Oil") && told.contains("a name") && told.contains("No"), "{told}");
 }
 
 #[tokio::test]
 async fn boxes_and_own_words_go_together() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let extras = json!([choice("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true)]);
     let both = v1::Answer { options: vec![2], text: Some("more love".to_owned()), ..Default::default() };
-    let request = v1::RespondRequest { answers: vec![both], ..Default::default() };
-    let told = told(&mut world, &extras, request).await;
+    let told = told(&mut world, &extras, answers(vec![both])).await;
     assert!(told.contains("Pepper, more love"), "{told}");
 }
 
 #[tokio::test]
 async fn what_somebody_else_typed_into_a_plan_is_not_sent_along() {
-    let Some(mut world) = idle(Setup::gemini().args(&["--approval-mode", "plan"])).await else { return };
+    let Some(mut world) = Setup::gemini().args(&["--approval-mode", "plan"]).idle().await else { return };
     let nudged = world.nudge("#plan # The plan\n\nthink\n#say planned").await.expect("taken");
     world.wait_prompt().await;
     world.press("\x1b[200~half a thought\x1b[201~").await;
@@ -103,7 +82,7 @@ async fn what_somebody_else_typed_into_a_plan_is_not_sent_along() {
 
 #[tokio::test]
 async fn a_plan_is_sent_back_with_words_and_then_approved() {
-    let Some(mut world) = idle(Setup::gemini().args(&["--approval-mode", "plan"])).await else { return };
+    let Some(mut world) = Setup::gemini().args(&["--approval-mode", "plan"]).idle().await else { return };
     let nudged = world.nudge("#plan # The plan\n\nthink of a word\n#say planned").await.expect("taken");
     let prompt = world.wait_prompt().await;
     assert_eq!((prompt.r#type.as_str(), prompt.summary.as_deref()), ("plan", Some("The plan")));

@@ -1,8 +1,5 @@
 //! A model that fails: the error, its category, the dialogs that gemini opens for some, and the way out of it.
 
-use coop_client::v1;
-
-use super::{idle, still_answers};
 use crate::world::{Setup, World};
 
 /// The turn has failed, with this category; the next one works.
@@ -10,12 +7,12 @@ async fn failed_and_recovers(world: &mut World, seq: u64, category: &str) {
     let state = world.wait_state_after(seq, "error").await;
     assert_eq!(state.error_category.as_deref(), Some(category), "{:?}", state.error_detail);
     assert!(state.error_detail.is_some_and(|detail| !detail.is_empty()));
-    still_answers(world, &format!("after {category}")).await;
+    world.echoes(&format!("after {category}")).await;
 }
 
 #[tokio::test]
 async fn errors_of_the_model_have_their_category_and_end_with_the_next_message() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let cases = [
         ("#status 401", "unauthorized"),
         ("#status 403", "unauthorized"),
@@ -30,20 +27,19 @@ async fn errors_of_the_model_have_their_category_and_end_with_the_next_message()
 
 #[tokio::test]
 async fn a_spent_quota_asks_what_to_do_and_stopping_is_an_error() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let spent = "#refuse 429 You exceeded your daily quota.";
     let nudged = world.nudge(&format!("{spent} {spent} {spent}")).await.expect("taken");
     let prompt = world.wait_prompt_of("quota").await;
     assert_eq!(prompt.r#type, "setup");
     assert!(prompt.options.iter().any(|label| label == "Stop"), "{:?}", prompt.options);
-    let stop = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    assert_eq!(world.respond(stop).await.expect("stopped").outcome, "answered");
+    assert_eq!(world.decline().await.outcome, "answered");
     failed_and_recovers(&mut world, nudged.seq, "rate_limited").await;
 }
 
 #[tokio::test]
 async fn a_missing_model_asks_what_to_do() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let nudged = world.nudge("#status 404 #status 404").await.expect("taken");
     world.wait_prompt_of("model_not_found").await;
     world.choose(2).await.expect("stopped");
@@ -52,7 +48,7 @@ async fn a_missing_model_asks_what_to_do() {
 
 #[tokio::test]
 async fn while_gemini_tries_again_by_itself_it_works() {
-    let Some(mut world) = idle(Setup::gemini()).await else { return };
+    let Some(mut world) = Setup::gemini().idle().await else { return };
     let nudged = world.nudge("#status 500 #say it works again").await.expect("taken");
     world.hear("it works again").await;
     world.wait_state_after(nudged.seq, "idle").await;

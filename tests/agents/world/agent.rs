@@ -82,6 +82,22 @@ impl World {
         soon("a nudge", self.run.client.nudge(request)).await.map(tonic::Response::into_inner)
     }
 
+    /// Gives the agent a message that its model repeats, and waits until it is idle again.
+    pub async fn echoes(&mut self, text: &str) {
+        let nudged = self.nudge(text).await.expect("an agent at rest takes a message");
+        assert_eq!(nudged.outcome, "accepted");
+        self.hear(&format!("echo: {text}")).await;
+        self.wait_state_after(nudged.seq, "idle").await;
+    }
+
+    /// Gives the agent a message, and waits until the model's reply stands at this hold.
+    pub async fn works_at(&mut self, hold: &str, message: &str) -> v1::NudgeResponse {
+        let nudged = self.nudge(message).await.expect("an agent at rest takes a message");
+        self.api.wait_held(hold).await;
+        self.wait_state("working").await;
+        nudged
+    }
+
     pub async fn respond(&mut self, request: v1::RespondRequest) -> Result<v1::RespondResponse, Status> {
         soon("an answer", self.run.client.respond(request)).await.map(tonic::Response::into_inner)
     }
@@ -95,6 +111,12 @@ impl World {
     pub async fn accept(&mut self) -> v1::RespondResponse {
         let yes = v1::RespondRequest { accept: Some(true), ..Default::default() };
         self.respond(yes).await.expect("a yes is taken")
+    }
+
+    /// Says no to the prompt that stands.
+    pub async fn decline(&mut self) -> v1::RespondResponse {
+        let no = v1::RespondRequest { accept: Some(false), ..Default::default() };
+        self.respond(no).await.expect("a no is taken")
     }
 
     /// Waits until this file is in the workspace.

@@ -117,6 +117,14 @@ impl Agent {
         }
     }
 
+    /// Whether Enter counts that comes with the text, before the agent has drawn it.
+    pub fn takes_enter_with_a_paste(self) -> bool {
+        match self {
+            Self::Claude | Self::Codex => true,
+            Self::Gemini => false,
+        }
+    }
+
     /// Whom the agent calls by name in its first run, whatever it is told.
     pub fn hosts(self) -> &'static [&'static str] {
         match self {

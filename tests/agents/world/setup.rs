@@ -93,6 +93,13 @@ impl Setup {
         self
     }
 
+    /// Starts everything, and waits until the agent takes a message.
+    pub async fn idle(self) -> Option<World> {
+        let mut world = self.start().await?;
+        world.wait_state("idle").await;
+        Some(world)
+    }
+
     /// Starts everything; `None` if it cannot be on this machine.
     pub async fn start(mut self) -> Option<World> {
         let path = search_path(self.agent.name())?;

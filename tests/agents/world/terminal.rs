@@ -42,12 +42,21 @@ impl World {
         self.press(&format!("\x1b[200~{text}\x1b[201~\r")).await;
     }
 
-    /// Pastes a text, and presses Enter until the model has been told: gemini takes no Enter that
-    /// comes with the text, nor one that comes before it has drawn it.
-    pub async fn submit(&mut self, text: &str) {
+    /// Gives the agent a message by its keyboard.
+    pub async fn type_in(&mut self, text: &str) {
+        if self.agent.takes_enter_with_a_paste() {
+            self.paste(text).await;
+        } else {
+            self.submit(text).await;
+        }
+    }
+
+    /// Pastes a text, and presses Enter until the model has been told.
+    async fn submit(&mut self, text: &str) {
         let before = self.api.user_messages().len();
         self.press(&format!("\x1b[200~{text}\x1b[201~")).await;
-        let shown = |row: &str| row.contains("[Pasted Text") || row.contains(text);
+        let first = text.lines().next().unwrap_or_default();
+        let shown = |row: &str| row.contains("[Pasted Text") || row.contains(first);
         self.see_row(text, shown).await;
         let deadline = Instant::now() + super::DEADLINE;
         while self.api.user_messages().len() == before {
