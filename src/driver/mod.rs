@@ -149,6 +149,12 @@ pub trait Driver: Send {
     fn settling(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// How long it may take to be done after its last hook, if nothing else tells. What is typed meanwhile, it takes for
+    /// part of the turn, or loses.
+    fn done(&self) -> Duration {
+        Duration::from_millis(300)
+    }
 }
 
 /// A step towards an answer.

@@ -181,13 +181,7 @@ pub(super) struct Bench<D> {
 impl<D: Driver + Default> Bench<D> {
     pub(super) fn new() -> Self {
         let driver = D::default();
-        let habits = Habits {
-            sure_idle_screen: driver.sure_idle_screen(),
-            guard: driver.guard(),
-            grace: Duration::from_secs(60),
-            plans_after_turn: driver.plans_after_turn(),
-            settling: driver.settling(),
-        };
+        let habits = Habits::of(&driver, Duration::from_secs(60));
         let start = Instant::now();
         let tracker = Tracker::new(start, habits, "1-1".to_owned());
         Self { driver, tracker, now: start, sight: Sight::default(), published: Vec::new(), start }

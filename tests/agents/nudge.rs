@@ -25,8 +25,10 @@ fn messages(tricky: &[&str]) -> Vec<String> {
         format!("wider than the terminal {{n}}{}", wide(120)),
         format!("five kilobytes {{n}}{}", wide(700)),
     ];
-    let large = large.iter().map(String::as_str);
-    let kinds: Vec<&str> = KINDS.into_iter().chain(large).chain(tricky.iter().copied()).collect();
+    // A large one comes after each of the others in turn.
+    let others: Vec<&str> = KINDS.iter().chain(tricky).copied().collect();
+    let kinds: Vec<&str> =
+        (0..3 * others.len()).flat_map(|at| [others[at % others.len()], &large[at % large.len()]]).collect();
     (0..50).map(|number| kinds[number % kinds.len()].replace("{n}", &number.to_string())).collect()
 }
 

@@ -31,6 +31,8 @@ use crate::term::{Screen, Signal};
 const GUARD: Duration = Duration::from_millis(100);
 /// An Enter within 40 ms of a paste is a line break, and one before the paste was taken in is lost.
 const SETTLE: Duration = Duration::from_millis(150);
+/// Its title tells when it is done, and until then it was seen to lose a paste.
+const DONE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
 pub struct Gemini {
@@ -103,6 +105,10 @@ impl Driver for Gemini {
 
     fn settle(&self) -> Duration {
         SETTLE
+    }
+
+    fn done(&self) -> Duration {
+        DONE
     }
 
     /// The composer shows the same hint while a turn runs.

@@ -41,7 +41,7 @@ fn recorded_hooks_lead_from_state_to_state() {
             bench.sight = shown;
             bench.look();
             // A turn is over a little after its last hook.
-            bench.pass_until(bench.now + Duration::from_millis(300));
+            bench.pass_until(bench.now + DONE);
             assert_eq!(bench.state(), state, "{}:{} {event}", case.display(), number + 1);
         }
     }

@@ -11,7 +11,7 @@
 //! | a turn runs | `working`, with what it is retrying |
 //! | a turn ended badly | `error` or `parked` |
 //! | a turn is over, and the composer is on screen and nothing runs | `idle` |
-//! | a turn is over, and for a second neither composer nor options nor a running turn are recognised | `idle` |
+//! | a turn is over, and for a second (ten, if it was never idle) neither composer nor options nor a running turn are recognised | `idle` |
 //! | otherwise | what it was, but never a prompt that is gone |
 
 mod asking;
@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use self::asking::Asking;
 use self::screen::{IdleLooks, Unread};
 use self::turn::{End, Standing, Turn, Word};
+use super::Driver;
 use super::agent::{AgentState, Situation, Tier};
 use super::evidence::{Claim, Evidence};
 use super::prompt::{Ask, Prompt, PromptId, PromptKind};
@@ -36,6 +37,8 @@ use super::sight::Sight;
 
 /// How long a turn may be over, or a dialog be told of, while the screen shows nothing that is recognised.
 const UNRECOGNISED: Duration = Duration::from_secs(1);
+/// The same for an agent that was never idle: it may be drawing its first dialog.
+const UNRECOGNISED_AT_FIRST: Duration = Duration::from_secs(10);
 /// For how long a turn is shown that nobody told of while it ran.
 const SHOWN: Duration = Duration::from_millis(50);
 /// What is different about an agent.
@@ -51,6 +54,21 @@ pub struct Habits {
     pub plans_after_turn: bool,
     /// How long it must be idle for the first time to be believed: it may still be starting things.
     pub settling: Duration,
+    /// How long it may take to be done after its last hook, if nothing else tells.
+    pub done: Duration,
+}
+
+impl Habits {
+    pub fn of(driver: &dyn Driver, grace: Duration) -> Self {
+        Self {
+            sure_idle_screen: driver.sure_idle_screen(),
+            guard: driver.guard(),
+            grace,
+            plans_after_turn: driver.plans_after_turn(),
+            settling: driver.settling(),
+            done: driver.done(),
+        }
+    }
 }
 
 /// The last word of one source.
@@ -112,7 +130,7 @@ impl Tracker {
     pub fn new(now: Instant, habits: Habits, prefix: String) -> Self {
         Self {
             habits,
-            standing: Standing::new(now),
+            standing: Standing::new(now, habits.done),
             asking: Asking::new(prefix, habits),
             votes: BTreeMap::new(),
             verdict: Verdict { situation: Situation::Starting, tier: Tier::Process, cause: "launch" },
@@ -254,8 +272,9 @@ impl Tracker {
         }
         let word = self.standing.word();
         let resting = word.turn == Turn::Over(End::Well) && self.verdict.situation != Situation::Idle;
-        let unrecognised = resting.then(|| self.believed_unread(word.at)).flatten();
-        let waiting = self.waiting.as_ref().and_then(|waiting| self.believed_unread(waiting.since));
+        let unrecognised = resting.then(|| self.idle_unread(word)).flatten();
+        let waiting =
+            self.waiting.as_ref().and_then(|waiting| self.believed_unread(waiting.since, UNRECOGNISED));
         let settling = Some(word.at + self.habits.settling).filter(|at| !self.settled && *at > now);
         [
             self.standing.deadline(),
@@ -273,8 +292,15 @@ impl Tracker {
     }
 
     /// When what was said at `at` is believed without the screen, if the screen goes on to show nothing.
-    fn believed_unread(&self, at: Instant) -> Option<Instant> {
-        self.unread.map(|unread| unread.since.max(at) + UNRECOGNISED)
+    fn believed_unread(&self, at: Instant, patience: Duration) -> Option<Instant> {
+        self.unread.map(|unread| unread.since.max(at) + patience)
+    }
+
+    /// When a turn that is over makes an idle agent though no composer is in sight.
+    fn idle_unread(&self, word: &Word) -> Option<Instant> {
+        // What prints JSON never draws a composer.
+        let soon = self.settled || word.tier == Tier::Stdout;
+        self.believed_unread(word.at, if soon { UNRECOGNISED } else { UNRECOGNISED_AT_FIRST })
     }
 
     fn over(&self) -> bool {
@@ -292,7 +318,7 @@ impl Tracker {
         }
         let sight = &self.sight;
         if let Some(waiting) = &self.waiting
-            && self.believed_unread(waiting.since).is_some_and(|at| at <= now)
+            && self.believed_unread(waiting.since, UNRECOGNISED).is_some_and(|at| at <= now)
         {
             let prompt = Arc::new(unreadable(waiting.id.clone()));
             self.verdict =
@@ -301,7 +327,8 @@ impl Tracker {
         }
         self.belated.take_if(|belated| belated.until <= now);
         let belated = self.belated.as_ref().map(|belated| &belated.word);
-        let Word { turn, tier, cause, at } = belated.unwrap_or(self.standing.word());
+        let word = belated.unwrap_or(self.standing.word());
+        let Word { turn, tier, cause, at } = word;
         let situation = match turn {
             Turn::Unknown => Situation::Starting,
             Turn::Running { retrying } => {
@@ -311,8 +338,7 @@ impl Tracker {
             Turn::Over(End::Parked(parked)) => Situation::Parked(parked.clone()),
             Turn::Over(End::Well) => {
                 let shown = sight.composer.is_some() && !sight.busy && !self.asking.on_screen();
-                let nothing_known =
-                    !sight.option_list && self.believed_unread(*at).is_some_and(|at| at <= now);
+                let nothing_known = !sight.option_list && self.idle_unread(word).is_some_and(|at| at <= now);
                 let believed = self.settled || now.duration_since(*at) >= self.habits.settling;
                 if (shown || nothing_known) && believed {
                     self.settled = true;

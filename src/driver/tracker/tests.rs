@@ -11,6 +11,7 @@ const HABITS: Habits = Habits {
     grace: Duration::from_secs(60),
     plans_after_turn: false,
     settling: Duration::ZERO,
+    done: Duration::from_millis(300),
 };
 
 /// A tracker, and the time as it tells it.
@@ -626,8 +627,15 @@ fn a_turn_that_is_told_of_after_its_end_is_shown_all_the_same() {
 fn a_screen_that_is_half_drawn_says_nothing() {
     let hidden = Sight { option_list: true, ..Sight::default() };
     let mut bench = Bench::new();
-    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(5000, &hidden).pass(900, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Starting, "it may be the top half of a dialog");
+    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(20_000, &hidden).pass(9900, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Starting, "it may be the top half of its first dialog");
+    bench.pass(200, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Idle);
+
+    let mut bench = Bench::idle();
+    bench.pass(5000, &hidden).look(&busy()).hear(Tier::Terminal, Claim::TurnStarted { text: None });
+    bench.after(1000).hear(Tier::Terminal, Claim::TurnEnded).pass(5000, &hidden).pass(900, &Sight::default());
+    assert_eq!(bench.state(), AgentState::Working);
     bench.pass(200, &Sight::default());
     assert_eq!(bench.state(), AgentState::Idle);
 

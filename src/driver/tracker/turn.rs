@@ -7,7 +7,7 @@
 //! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it: the newest account of it counts |
 //! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
 //! | a peer of rank 1 against another peer, or against a failure, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
-//! | a hook says that the running turn is over | stands once another source agrees, or 300 ms later: hooks are called before the agent is done |
+//! | a hook says that the running turn is over | stands once another source agrees, or a moment later: hooks are called before the agent is done |
 //! | a source of the same or a better rank, or what the agent prints itself | stands |
 //! | a worse rank, towards more activity | stands |
 //! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
@@ -19,8 +19,6 @@ use crate::driver::evidence::Claim;
 
 /// How far a title or a status file may trail behind a hook about the same thing.
 pub(super) const LAG: Duration = Duration::from_millis(300);
-/// How long an agent may take to be done after its last hook. What is typed meanwhile, it takes for part of the turn.
-const DONE: Duration = Duration::from_millis(300);
 /// How long a lesser source must hold against a better one.
 const HOLD: Duration = Duration::from_secs(1);
 
@@ -113,12 +111,14 @@ pub(super) struct Standing {
     /// When a running turn was last seen to go on.
     alive: Instant,
     pending: Vec<Pending>,
+    /// How long the agent may take to be done after its last hook.
+    done: Duration,
 }
 
 impl Standing {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant, done: Duration) -> Self {
         let word = Word { turn: Turn::Unknown, tier: Tier::Process, cause: "launch", at: now };
-        Self { word, began: now, ended: now, alive: now, pending: Vec::new() }
+        Self { word, began: now, ended: now, alive: now, pending: Vec::new(), done }
     }
 
     pub(super) fn word(&self) -> &Word {
@@ -164,7 +164,7 @@ impl Standing {
                 return self.stand(Word { at: best.at.max(rest.at), ..best });
             }
             if word.tier == Tier::Hooks {
-                return self.pending.push(Pending { word, due: now + DONE });
+                return self.pending.push(Pending { word, due: now + self.done });
             }
         }
         let contradicts = word.turn.contradicts(&self.word.turn);

@@ -100,13 +100,7 @@ impl Mind {
         prefix: &str,
         prints_json: bool,
     ) -> Self {
-        let habits = Habits {
-            sure_idle_screen: driver.sure_idle_screen(),
-            guard: driver.guard(),
-            grace: profile.grace,
-            plans_after_turn: driver.plans_after_turn(),
-            settling: driver.settling(),
-        };
+        let habits = Habits::of(&*driver, profile.grace);
         Self {
             tracker: Tracker::new(now.steady, habits, format!("{prefix}-p")),
             driver,
