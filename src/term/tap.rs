@@ -297,15 +297,37 @@ fn dispatch_csi(body: &[u8], last: u8, sink: &mut impl Sink) {
     }
 }
 
-/// The length of the part before the first C0 control or DEL. Whole blocks are tested at once,
-/// which the compiler turns into vector instructions.
+/// The length of the part before the first C0 control or DEL. Eight bytes are tested at once, as one number: every byte
+/// of a flood comes by here.
 fn printable_len(bytes: &[u8]) -> usize {
-    const BLOCK: usize = 16;
-    let is_printable = |byte: &u8| (*byte >= b' ') & (*byte != DEL);
-    let blocks = bytes
-        .chunks_exact(BLOCK)
-        .take_while(|block| block.iter().fold(true, |all, byte| all & is_printable(byte)))
-        .count();
-    let tested = blocks * BLOCK;
-    tested + bytes.iter().skip(tested).take_while(|byte| is_printable(byte)).count()
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let all_printable = |block: u64| {
+        let dels = block ^ (LOW * DEL as u64);
+        let controls = block.wrapping_sub(LOW * b' ' as u64) & !block;
+        (controls | dels.wrapping_sub(LOW) & !dels) & HIGH == 0
+    };
+    let (blocks, _) = bytes.as_chunks::<8>();
+    let tested = 8 * blocks.iter().take_while(|block| all_printable(u64::from_ne_bytes(**block))).count();
+    let is_printable = |byte: &&u8| **byte >= b' ' && **byte != DEL;
+    tested + bytes.iter().skip(tested).take_while(is_printable).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_control_ends_what_is_printable_wherever_it_stands() {
+        for byte in 0..=u8::MAX {
+            let printable = byte >= b' ' && byte != DEL;
+            for length in 1..20 {
+                for at in 0..length {
+                    let mut bytes = vec![0xe9; length];
+                    bytes[at] = byte;
+                    assert_eq!(printable_len(&bytes), if printable { length } else { at }, "{byte} at {at}");
+                }
+            }
+        }
+    }
 }
