@@ -300,12 +300,16 @@ fn dispatch_csi(body: &[u8], last: u8, sink: &mut impl Sink) {
 /// The length of the part before the first C0 control or DEL. Eight bytes are tested at once, as one number: every byte
 /// of a flood comes by here.
 fn printable_len(bytes: &[u8]) -> usize {
-    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const DELS: u64 = u64::from_ne_bytes([DEL; 8]);
+    const BLANKS: u64 = u64::from_ne_bytes([b' '; 8]);
+    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // A byte that is smaller than what is taken from it borrows its top bit, which only a byte below 0x80 did not have.
     let all_printable = |block: u64| {
-        let dels = block ^ (LOW * DEL as u64);
-        let controls = block.wrapping_sub(LOW * b' ' as u64) & !block;
-        (controls | dels.wrapping_sub(LOW) & !dels) & HIGH == 0
+        let other_than_del = block ^ DELS;
+        let controls = block.wrapping_sub(BLANKS) & !block;
+        let dels = other_than_del.wrapping_sub(ONES) & !other_than_del;
+        (controls | dels) & TOPS == 0
     };
     let (blocks, _) = bytes.as_chunks::<8>();
     let tested = 8 * blocks.iter().take_while(|block| all_printable(u64::from_ne_bytes(**block))).count();
