@@ -139,28 +139,21 @@ fn byte_offset(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// Most lines are shorter than the screen is wide, so their blank ends are most of what is scrolled
-/// out; blocks without an early exit let the compiler test several cells at once.
+/// Most lines are shorter than the screen is wide, so their blank ends are most of what is scrolled out.
 fn without_unseen_end(cells: &[Cell]) -> &[Cell] {
-    const BLOCK: usize = 8;
-    let blocks = cells
-        .rchunks_exact(BLOCK)
-        .take_while(|block| block.iter().fold(true, |all, cell| all & is_unseen(cell)))
-        .count();
-    let rest = cells.get(..cells.len() - blocks * BLOCK).unwrap_or_default();
-    let end = rest.iter().rposition(|cell| !is_unseen(cell)).map_or(0, |last| last + 1);
-    rest.get(..end).unwrap_or_default()
+    let end = cells.iter().rposition(|cell| !is_unseen(cell)).map_or(0, |last| last + 1);
+    cells.get(..end).unwrap_or_default()
 }
 
 /// A blank whose look shows nothing: a bold or red space is as invisible as a plain one.
 fn is_unseen(cell: &Cell) -> bool {
     let pen = cell.pen();
-    (cell.char() == ' ')
-        & (cell.width() == 1)
-        & pen.background().is_none()
-        & !pen.is_inverse()
-        & !pen.is_underline()
-        & !pen.is_strikethrough()
+    cell.char() == ' '
+        && cell.width() == 1
+        && pen.background().is_none()
+        && !pen.is_inverse()
+        && !pen.is_underline()
+        && !pen.is_strikethrough()
 }
 
 /// Writes the one sequence that leads from any look to this one.
