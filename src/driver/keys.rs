@@ -20,6 +20,11 @@ pub fn press(keys: &'static [u8]) -> Move {
     Move::Press(Bytes::from_static(keys))
 }
 
+/// Presses what the dialog, or its page, goes away by.
+pub fn end(keys: &'static [u8]) -> Move {
+    Move::Take(Bytes::from_static(keys))
+}
+
 /// A text in the brackets that keep a program from taking any of it for keys.
 pub fn paste(text: &str) -> String {
     format!("\x1b[200~{}\x1b[201~", clean(text))

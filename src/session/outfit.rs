@@ -101,7 +101,7 @@ impl Outfitter {
             fresh_id: &fresh_id,
             read: &read,
         };
-        let Outfit { args, env, files, shared, traces, unheard } =
+        let Outfit { args, env, files, shared, traces, mut unheard } =
             driver.outfit(&order).map_err(LaunchError::Unprepared)?;
         for (path, text) in files {
             write_private(&path, &text)
@@ -118,7 +118,7 @@ impl Outfitter {
             match Share::take(&shared) {
                 Ok(held) => self.shared = Some(held),
                 Err(error) => {
-                    tracing::warn!(dir = %shared.dir.display(), %error, "the agent's hooks cannot be installed");
+                    unheard.get_or_insert(format!("{} cannot be made: {error}", shared.dir.display()));
                 }
             }
         }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::driver::Move;
 use crate::driver::draft;
-use crate::driver::keys::{CLEAR_ROW, DOWN, ENTER, ESCAPE, TAB, UP, paste, press, refuse};
+use crate::driver::keys::{CLEAR_ROW, DOWN, ENTER, ESCAPE, TAB, UP, end, paste, press, refuse};
 use crate::driver::prompt::{Answer, Prompt, PromptKind};
 use crate::driver::sight::{Choice, Dialog, Page, Role};
 
@@ -24,7 +24,7 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
         PromptKind::Question => question(prompt, answer, dialog),
         PromptKind::Setup if dialog.subtype == Some("api_key") => match answer.words() {
             Some(key) => fill(dialog, 0, key),
-            None if answer.accept == Some(false) => press(ESCAPE),
+            None if answer.accept == Some(false) => end(ESCAPE),
             None => refuse("an API key must be given as text"),
         },
         PromptKind::Permission | PromptKind::Plan | PromptKind::Setup => choice(prompt, answer, dialog),
@@ -46,7 +46,7 @@ fn choice(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
             && (dialog.kind != PromptKind::Setup
                 || dialog.subtype.is_some_and(|subtype| CLOSED_BY_ESCAPE.contains(&subtype))) =>
         {
-            press(ESCAPE)
+            end(ESCAPE)
         }
         None => refuse("this dialog can neither be accepted nor declined: give an option, or press keys"),
     }
@@ -55,12 +55,12 @@ fn choice(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
 /// The answer to the question that is up; each one that is given leads to the next.
 fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
     if answer.accept == Some(false) {
-        return press(ESCAPE);
+        return end(ESCAPE);
     }
     let current = match &dialog.page {
         Page::Only => 0,
         Page::Question { current, .. } => *current,
-        Page::Review { .. } => return press(ENTER),
+        Page::Review { .. } => return end(ENTER),
     };
     let (option, text) = match answer.answers.get(current) {
         Some(given) => (given.options.first().copied(), given.words()),
@@ -110,7 +110,7 @@ fn take(dialog: &Dialog, at: usize) -> Move {
     match dialog.highlighted {
         // Somebody's notes are open, and the pointer does not move while they are.
         Some(now) if noted && now != at => press(TAB),
-        Some(now) if now == at => press(ENTER),
+        Some(now) if now == at => end(ENTER),
         Some(now) if now > at => press(UP),
         Some(_) => press(DOWN),
         None => refuse("the dialog does not show which option is highlighted"),
@@ -125,7 +125,7 @@ fn fill(dialog: &Dialog, at: usize, text: &str) -> Move {
     }
     match choice.typed.as_deref() {
         None => press(TAB),
-        Some(typed) if draft::shows(typed, text) => press(ENTER),
+        Some(typed) if draft::shows(typed, text) => end(ENTER),
         Some("") => Move::Press(Bytes::from(paste(text))),
         Some(_) => press(CLEAR_ROW),
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{composer, dialogs};
 use crate::driver::Move;
-use crate::driver::keys::{BACKSPACE, DOWN, ENTER, ESCAPE, UP, paste, press, refuse};
+use crate::driver::keys::{BACKSPACE, DOWN, ENTER, ESCAPE, UP, end, paste, press, refuse};
 use crate::driver::prompt::{Answer, Prompt, PromptKind, QuestionAnswer};
 use crate::driver::sight::{Choice, Dialog, Page, Role};
 
@@ -23,11 +23,6 @@ pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Mo
         PromptKind::Setup if dialog.subtype == Some("api_key") => key(answer, dialog),
         PromptKind::Permission | PromptKind::Setup => choice(answer, dialog),
     }
-}
-
-/// Presses what the dialog, or its page, goes away by.
-fn end(keys: &'static [u8]) -> Move {
-    Move::Take(Bytes::from_static(keys))
 }
 
 fn choice(answer: &Answer, dialog: &Dialog) -> Move {

@@ -33,18 +33,35 @@ pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
     let mut command = Command::read(&command::SYNTAX, order.program, order.args);
     let traces = traces(order, &command);
     match order.groom {
-        Groom::Pristine => Ok(Outfit { args: order.args.to_vec(), traces, ..Outfit::default() }),
+        Groom::Pristine => {
+            let unheard = Some("the command is run as it was given".to_owned());
+            Ok(Outfit { args: order.args.to_vec(), traces, unheard, ..Outfit::default() })
+        }
         Groom::Auto | Groom::Manual if command::is_chore(&command) => {
-            Ok(Outfit { args: order.args.to_vec(), ..Outfit::default() })
+            let unheard = Some("the command starts no agent that has hooks".to_owned());
+            Ok(Outfit { args: order.args.to_vec(), unheard, ..Outfit::default() })
         }
         Groom::Auto | Groom::Manual => {
             let mut env = BTreeMap::from([(extension::PROGRAM.into(), order.hook.as_os_str().to_owned())]);
             let files = settings::layered(order, &mut env)?;
             let shared = home(order).map(|home| extension::shared(&home));
+            let unheard = unheard(order, &command);
             let args = with_conversation(order, &mut command);
-            Ok(Outfit { args, env, files, shared, traces, unheard: None })
+            Ok(Outfit { args, env, files, shared, traces, unheard })
         }
     }
+}
+
+/// Why no hook will be heard of, if none will.
+fn unheard(order: &Order, command: &Command) -> Option<String> {
+    let why = match home(order) {
+        None => "there is no home directory to install them in",
+        Some(_) if command.has("extensions") => {
+            "the command names the extensions to use, and coop's is not among them"
+        }
+        Some(_) => return None,
+    };
+    Some(why.to_owned())
 }
 
 fn with_conversation(order: &Order, command: &mut Command) -> Vec<OsString> {

@@ -45,6 +45,8 @@ pub struct NudgeErrand {
     started: Instant,
     phase: Phase,
     witnessed: bool,
+    /// The agent has gone to work since Enter was pressed. It may be done before the next look at its composer.
+    turned: bool,
 }
 
 #[derive(Debug)]
@@ -79,7 +81,7 @@ impl NudgeErrand {
         retry_after: Duration,
     ) -> Self {
         let phase = Phase::Checking;
-        Self { text, before, stop_first, retry_after, started: now, phase, witnessed: false }
+        Self { text, before, stop_first, retry_after, started: now, phase, witnessed: false, turned: false }
     }
 
     /// The message as it was pasted.
@@ -196,7 +198,7 @@ impl NudgeErrand {
             self.phase = Phase::Clearing { presses: 1, last: scene.now };
             return Step::Type(Bytes::from_static(scene.driver.clear()));
         }
-        let deadline = at + echo_deadline(self.text.len());
+        let deadline = (at + echo_deadline(self.text.len())).min(self.started + WHOLE);
         if scene.now >= deadline {
             let message = "the agent did not show the message in its composer; it was not submitted";
             return Step::Done(End::Failed(Error::new(Code::Timeout, message)));
@@ -226,8 +228,8 @@ impl NudgeErrand {
 
     fn confirm(&mut self, scene: &Scene, at: Instant, again: bool) -> Step {
         let holds = self.in_composer(scene);
-        let turned = matches!(scene.verdict.situation, Situation::Working { .. } | Situation::Prompt(_));
-        if self.witnessed || (turned && scene.written && !holds) {
+        self.turned |= matches!(scene.verdict.situation, Situation::Working { .. } | Situation::Prompt(_));
+        if self.witnessed || (self.turned && scene.written && !holds) {
             return Step::Done(End::Accepted);
         }
         let retry = at + self.retry_after;

@@ -29,6 +29,11 @@ async fn a_busy_agent_refuses_or_queues_and_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn an_interrupting_message_takes_the_place_of_the_turn() {
+    nudge::an_interrupting_message_takes_the_place_of_the_turn(Setup::codex()).await;
+}
+
+#[tokio::test]
 async fn a_draft_of_somebody_is_never_sent_along() {
     let Some(mut world) = Setup::codex().idle().await else { return };
     world.press("half a thought").await;

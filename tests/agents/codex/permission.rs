@@ -25,6 +25,11 @@ async fn two_in_a_row_are_two_prompts_and_a_late_answer_reaches_neither() {
 }
 
 #[tokio::test]
+async fn a_message_at_a_dialog_is_refused_and_approves_nothing() {
+    permission::a_message_at_a_dialog_is_refused_and_approves_nothing(Setup::codex()).await;
+}
+
+#[tokio::test]
 async fn always_allowing_a_command_asks_no_more() {
     let Some(mut world) = Setup::codex().idle().await else { return };
     let calls = [(); 2].map(|()| world.shell_call("touch made"));

@@ -7,6 +7,8 @@ use crate::world::Setup;
 async fn without_hooks_title_log_and_screen_tell() {
     let Some(mut world) = Setup::gemini().coop(&["--groom", "pristine"]).idle().await else { return };
     assert!(!world.home().join(".gemini/extensions/coop-hooks").exists());
+    let reason = world.explain().await.reason;
+    assert!(reason.contains("no hooks are heard"), "{reason}");
     bare::all_goes_on(&mut world, "run_shell_command").await;
     let votes = world.explain().await.votes;
     assert!(votes.iter().all(|vote| vote.tier != "hooks"), "{votes:?}");

@@ -26,6 +26,13 @@ async fn a_killed_gemini_is_gone_at_once() {
 }
 
 #[tokio::test]
+async fn a_gemini_that_is_asked_to_end_does_though_its_outer_process_would_not() {
+    let Some(mut world) = usual().idle().await else { return };
+    world.signal("SIGTERM").await;
+    world.wait_state("exited").await;
+}
+
+#[tokio::test]
 async fn a_switch_goes_on_with_the_conversation_and_a_restart_begins_anew() {
     life::a_switch_goes_on_with_the_conversation_and_a_restart_begins_anew(usual()).await;
 }

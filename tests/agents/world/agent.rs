@@ -26,7 +26,15 @@ impl World {
         };
         let answer = self.run.client.wait_for_state(request).await.expect("a state").into_inner();
         assert!(answer.matched, "waited {DEADLINE:?} in vain for {state}; it is {}", answer.state);
-        answer.agent.expect("a match has a state")
+        let agent = answer.agent.expect("a match has a state");
+        self.catch_up(agent.event_seq).await;
+        agent
+    }
+
+    /// Waits until the events up to this one have come, too.
+    async fn catch_up(&self, seq: u64) {
+        let come = || self.events().last().is_some_and(|event| event.seq >= seq);
+        until("the events so far", async || (come() || seq == 0).then_some(())).await;
     }
 
     /// Waits until the agent stands at a dialog that takes keys.

@@ -40,9 +40,7 @@ impl Agent {
     pub fn flags(self) -> Vec<String> {
         let flags: &[&str] = match self {
             Self::Claude => &["--permission-mode", "manual"],
-            // Its background server would outlive the test.
-            Self::Codex => &["--no-daemon"],
-            Self::Gemini => &[],
+            Self::Codex | Self::Gemini => &[],
         };
         flags.iter().map(|flag| (*flag).to_owned()).collect()
     }

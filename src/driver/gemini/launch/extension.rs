@@ -42,6 +42,8 @@ pub(super) fn shared(home: &Path) -> Shared {
 
 /// It is the same for all sessions, of whatever coop: what differs is in their environments.
 fn hook(event: &str, time: u64) -> Value {
-    let command = format!("if [ -n \"$COOP_HOOK_PIPE\" ]; then exec \"${PROGRAM}\" hook {event}; fi");
+    // Under a coop that runs another agent there is a pipe, too, but it is not for us.
+    let ours = format!("[ -n \"$COOP_HOOK_PIPE\" ] && [ -x \"${PROGRAM}\" ]");
+    let command = format!("if {ours}; then exec \"${PROGRAM}\" hook {event}; fi");
     json!([{ "hooks": [{ "type": "command", "name": "coop", "command": command, "timeout": time }] }])
 }

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -43,8 +44,21 @@ fn the_extension_does_nothing_outside_of_coop_and_is_the_same_for_all() {
     assert_eq!(hooks.keys().collect::<Vec<_>>(), events);
     for (event, hook) in hooks {
         let command = hook[0]["hooks"][0]["command"].as_str().unwrap();
-        assert!(command.starts_with("if [ -n \"$COOP_HOOK_PIPE\" ]; then "), "{command}");
-        assert!(command.contains(&format!("\"$COOP_HOOK_PROGRAM\" hook {event};")), "{command}");
+        let run = |env: &[(&str, &str)]| {
+            let run = std::process::Command::new("sh")
+                .args(["-c", command])
+                .env_clear()
+                .envs(env.to_vec())
+                .output();
+            let run = run.expect("a shell");
+            assert!(run.status.success() && run.stderr.is_empty(), "{env:?}: {run:?}");
+            String::from_utf8(run.stdout).unwrap()
+        };
+        let (pipe, program) = (("COOP_HOOK_PIPE", "/pipe"), ("COOP_HOOK_PROGRAM", "/bin/echo"));
+        for not_ours in [&[][..], &[program], &[pipe], &[pipe, ("COOP_HOOK_PROGRAM", "/nowhere")]] {
+            assert_eq!(run(not_ours), "", "{not_ours:?}");
+        }
+        assert_eq!(run(&[pipe, program]), format!("hook {event}\n"));
     }
     let about: Value = serde_json::from_str(&one.files[0].1).unwrap();
     assert_eq!(about["name"], "coop-hooks");
@@ -56,9 +70,10 @@ fn a_pristine_command_stays_as_it_is_but_is_still_watched() {
     let bench = Bench { groom: Groom::Pristine, settings: Some(json!({"a": 1})), ..given(&args) };
     let outfit = bench.outfit().unwrap();
     assert_eq!(outfit.traces, Traces { log: chats(), registry: None, stdout: true });
+    let unheard = Some("the command is run as it was given".to_owned());
     assert_eq!(
         outfit,
-        Outfit { args: bench.args.clone(), traces: outfit.traces.clone(), ..Outfit::default() }
+        Outfit { args: bench.args.clone(), traces: outfit.traces.clone(), unheard, ..Outfit::default() }
     );
 }
 
@@ -102,10 +117,20 @@ fn flags_stand_where_gemini_takes_them_for_flags() {
 }
 
 #[test]
+fn who_is_not_heard_is_told_why() {
+    assert_eq!(given(&[]).outfit().unwrap().unheard, None);
+    let named = given(&["-e", "mine"]).outfit().unwrap().unheard;
+    assert!(named.is_some_and(|why| why.contains("extensions")));
+    let homeless = Bench { env: BTreeMap::new(), ..given(&[]) }.outfit().unwrap().unheard;
+    assert!(homeless.is_some_and(|why| why.contains("home")));
+}
+
+#[test]
 fn chores_are_left_alone() {
     for args in [&["mcp", "list"][..], &["extensions", "install", "x"], &["-d", "skills"]] {
         let bench = given(args);
-        assert_eq!(bench.outfit(), Ok(Outfit { args: bench.args.clone(), ..Outfit::default() }));
+        let unheard = Some("the command starts no agent that has hooks".to_owned());
+        assert_eq!(bench.outfit(), Ok(Outfit { args: bench.args.clone(), unheard, ..Outfit::default() }));
     }
     assert!(given(&["-m", "mcp"]).line().contains(FRESH), "that is the model's name");
 }
