@@ -94,8 +94,7 @@ async fn announced(kind: &str, stdout: &mut BufReader<ChildStdout>, stderr: &mut
 }
 
 async fn follow_events(mut client: Client, events: Arc<Mutex<Vec<v1::Event>>>) {
-    let all = v1::StreamEventsRequest { since_seq: Some(0), ..Default::default() };
-    let Ok(stream) = client.stream_events(all).await else { return };
+    let Ok(stream) = client.stream_events(v1::StreamEventsRequest::default()).await else { return };
     let mut stream = stream.into_inner();
     while let Ok(Some(event)) = stream.message().await {
         if event.r#type != "heartbeat" {
