@@ -38,7 +38,7 @@ const SCREEN_DEGRADED: &[&str] = &[
     "the size can be changed only while somebody is attached to the screen session",
     "input beyond what the program reads may be lost",
     "the exit code is never known",
-    "agents are known by their screen alone: there are no hooks",
+    "agents are hardly recognised: there are no hooks, and the marks on their screens come out wrong",
     "shutdown leaves the session running",
 ];
 

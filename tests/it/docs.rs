@@ -1,23 +1,50 @@
-//! The table of agents in the documentation is about tests that there are.
+//! The journals in the documentation are about every test of the agents, and about nothing else.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
-#[test]
-fn every_row_of_the_journals_is_a_test() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(root.join("docs/agents.md")).expect("the document");
-    let mut rows = 0;
-    for journal in text.split("<!-- journal: ").skip(1) {
-        let (agent, table) = journal.split_once(" -->").expect("an agent");
-        let (table, _) = table.split_once("<!-- end -->").expect("an end");
-        for name in table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()) {
-            let (module, test) = name.rsplit_once("::").expect("a test in a module");
-            let file = root.join("tests/agents").join(agent).join(format!("{module}.rs"));
-            let source =
-                std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-            assert!(source.contains(&format!("async fn {test}()")), "{agent}::{name} is no test");
-            rows += 1;
+/// The suites of one agent, and those of all of them.
+const FOLDERS: [(&str, &str); 4] =
+    [("claude", "claude"), ("codex", "codex"), ("gemini", "gemini"), ("all", ".")];
+
+/// Every test in a folder, as `module::test`.
+fn tests(folder: &Path) -> BTreeSet<String> {
+    let mut tests = BTreeSet::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let Some(module) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".rs")) else {
+            continue;
+        };
+        let source = fs::read_to_string(&path).expect("a file");
+        for test in source.split("#[tokio::test]\nasync fn ").skip(1) {
+            let (name, _) = test.split_once('(').expect("a function");
+            tests.insert(format!("{module}::{name}"));
         }
     }
-    assert!(rows > 100, "only {rows} rows");
+    tests
+}
+
+#[test]
+fn every_test_of_the_agents_has_its_row() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("docs/agents.md")).expect("the document");
+    for (journal, folder) in FOLDERS {
+        let start = format!("<!-- journal: {journal} -->");
+        let (_, table) = text.split_once(&start).unwrap_or_else(|| panic!("no journal of {journal}"));
+        let (table, _) = table.split_once("<!-- end -->").expect("an end");
+        let rows: BTreeSet<String> = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+            .map(str::to_owned)
+            .collect();
+        let tests = tests(&root.join("tests/agents").join(folder));
+        assert!(tests.len() > 3, "{journal} has only {tests:?}");
+        let (missing, gone): (Vec<_>, Vec<_>) =
+            (tests.difference(&rows).collect(), rows.difference(&tests).collect());
+        assert!(
+            missing.is_empty() && gone.is_empty(),
+            "{journal}: without a row {missing:?}, without a test {gone:?}"
+        );
+    }
 }
