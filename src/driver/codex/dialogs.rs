@@ -174,7 +174,9 @@ impl<'a> Frame<'a> {
         let dialog = Dialog { subtype: Some(known.subtype), ..self.dialog(known.kind, top, message) };
         if known.subtype == "api_key" {
             let choices = vec![own_words(self.boxed(top))];
-            return Some(Dialog { choices, highlighted: Some(0), ..dialog });
+            // The key is nobody's business.
+            let lines = dialog.lines.into_iter().filter(|line| !line.starts_with(['╭', '│', '╰'])).collect();
+            return Some(Dialog { choices, highlighted: Some(0), lines, ..dialog });
         }
         let items = self.items(POINTER).or_else(|| self.items(LOGIN_POINTER));
         Some(match items.filter(|items| items.first().is_some_and(|first| first.row > top)) {
