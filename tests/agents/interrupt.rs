@@ -1,5 +1,8 @@
 //! Interrupts, in every phase of a turn and whichever agent it is: back to idle, and the next message lands.
 
+use serde_json::json;
+
+use crate::question::choice;
 use crate::world::{Setup, World};
 
 /// coop's interrupt ends the turn, and a message after it arrives alone.
@@ -42,6 +45,15 @@ pub async fn at_a_dialog(setup: Setup) {
     world.wait_prompt().await;
     stopped_and_alive(&mut world, "after the dialog").await;
     assert!(!world.workspace().join("never").exists());
+}
+
+pub async fn at_a_question(setup: Setup) {
+    let Some(mut world) = setup.idle().await else { return };
+    world.let_it_ask().await;
+    let asked = json!([choice("Which color?", "Color", &["Red", "Green"], false)]);
+    world.nudge(&format!("#ask {asked} #say never")).await.expect("taken");
+    assert_eq!(world.wait_prompt().await.r#type, "question");
+    stopped_and_alive(&mut world, "after the question").await;
 }
 
 pub async fn at_rest_there_is_nothing_to_stop(setup: Setup) {

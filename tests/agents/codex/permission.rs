@@ -52,6 +52,12 @@ async fn edits_are_asked_about_once_for_each_file() {
     assert!(prompt.input_full.is_some_and(|input| input.contains("Add File: denied")));
     world.decline().await;
     world.wait_state("idle").await;
+    world.nudge(&format!("{} #say once", patch("once", "x"))).await.expect("taken");
+    world.wait_prompt().await;
+    world.accept().await;
+    world.hear("once").await;
+    world.wait_state("idle").await;
+    assert!(world.workspace().join("once").exists());
     let calls = [patch("made", "first"), patch("made", "second")];
     permission::allowed_for_good(
         &mut world,
@@ -62,7 +68,7 @@ async fn edits_are_asked_about_once_for_each_file() {
     .await;
     assert!(!world.workspace().join("denied").exists());
     assert!(world.workspace().join("made").exists());
-    assert_eq!(world.states().iter().filter(|state| *state == "prompt").count(), 2, "{:?}", world.states());
+    assert_eq!(world.states().iter().filter(|state| *state == "prompt").count(), 3, "{:?}", world.states());
 }
 
 #[tokio::test]

@@ -24,6 +24,11 @@ async fn at_a_dialog() {
 }
 
 #[tokio::test]
+async fn at_a_question() {
+    interrupt::at_a_question(Setup::gemini()).await;
+}
+
+#[tokio::test]
 async fn at_rest_there_is_nothing_to_stop() {
     interrupt::at_rest_there_is_nothing_to_stop(Setup::gemini()).await;
 }

@@ -27,6 +27,27 @@ async fn a_message_at_a_dialog_is_refused_and_approves_nothing() {
 }
 
 #[tokio::test]
+async fn always_allowing_a_command_asks_no_more() {
+    let Some(mut world) = Setup::gemini().idle().await else { return };
+    let calls = [(); 2].map(|()| world.shell_call("touch made"));
+    permission::allowed_for_good(&mut world, "run_shell_command", calls, "Allow for this session").await;
+    assert!(world.workspace().join("made").exists());
+}
+
+#[tokio::test]
+async fn a_denied_edit_changes_nothing() {
+    let Some(mut world) = Setup::gemini().idle().await else { return };
+    let file = world.workspace().join("never");
+    let call = json!({ "file_path": file, "content": "x\n" });
+    world.nudge(&format!("#tool write_file {call}")).await.expect("taken");
+    let prompt = world.wait_prompt().await;
+    assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("permission", Some("write_file")));
+    world.decline().await;
+    world.wait_state("idle").await;
+    assert!(!file.exists());
+}
+
+#[tokio::test]
 async fn allowing_for_the_session_asks_no_more() {
     let Some(mut world) = Setup::gemini().idle().await else { return };
     let place = world.workspace().to_owned();
