@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::talk::{Channel, Refusal, RespondOutcome};
 use crate::driver::Driver;
+use crate::driver::agent::Situation;
 use crate::driver::sight::Sight;
 use crate::driver::tracker::Verdict;
 use crate::error::Error;
@@ -85,6 +86,14 @@ impl Errand {
             Self::Nudge(nudge) => nudge.step(scene),
             Self::Respond(respond) => respond.step(scene),
             Self::Interrupt(interrupt) => interrupt.step(scene),
+        }
+    }
+
+    /// The agent is in this situation, perhaps only until the next look.
+    pub fn found(&mut self, situation: &Situation) {
+        match self {
+            Self::Nudge(nudge) => nudge.found(situation),
+            Self::Respond(_) | Self::Interrupt(_) => {}
         }
     }
 

@@ -95,6 +95,13 @@ impl NudgeErrand {
         }
     }
 
+    /// The agent is in this situation, perhaps only until the next look.
+    pub fn found(&mut self, situation: &Situation) {
+        if let Phase::Entered { .. } = self.phase {
+            self.turned |= matches!(situation, Situation::Working { .. } | Situation::Prompt(_));
+        }
+    }
+
     pub fn step(&mut self, scene: &Scene) -> Step {
         match self.phase {
             Phase::Checking => self.check(scene),
@@ -228,7 +235,7 @@ impl NudgeErrand {
 
     fn confirm(&mut self, scene: &Scene, at: Instant, again: bool) -> Step {
         let holds = self.in_composer(scene);
-        self.turned |= matches!(scene.verdict.situation, Situation::Working { .. } | Situation::Prompt(_));
+        self.found(&scene.verdict.situation);
         if self.witnessed || (self.turned && scene.written && !holds) {
             return Step::Done(End::Accepted);
         }

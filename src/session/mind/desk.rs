@@ -275,6 +275,7 @@ impl Mind {
             (self.look_due.filter(|due| *due > now.steady), &mut self.desk.running)
         {
             running.wait_until = Some(due);
+            running.errand.found(&self.tracker.verdict().situation);
             return false;
         }
         self.look(now, hands);
