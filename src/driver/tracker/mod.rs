@@ -41,6 +41,7 @@ const UNRECOGNISED: Duration = Duration::from_secs(1);
 const UNRECOGNISED_AT_FIRST: Duration = Duration::from_secs(10);
 /// For how long a turn is shown that nobody told of while it ran.
 const SHOWN: Duration = Duration::from_millis(50);
+
 /// What is different about an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {

@@ -30,7 +30,7 @@ use crate::session::recipe::Recipe;
 use crate::session::talk::{
     Channel, Interrupted, Message, Mode, NudgeOutcome, Nudged, Refusal, Reply, RespondOutcome, Responded,
 };
-use crate::term::{Screen, Size};
+use crate::term::{Screen, Signal, Size};
 
 struct Toy;
 
@@ -56,6 +56,13 @@ impl Driver for Toy {
             _ => return vec![Finding::Fact(Fact::Message(event.to_owned()))],
         };
         vec![Finding::new(Tier::Hooks, "hook", claim, event)]
+    }
+
+    fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
+        let Signal::Title(title) = signal else { return Vec::new() };
+        let claim = if title == "works" { Claim::Working } else { Claim::TurnEnded };
+        let cause = if title == "works" { "title:works" } else { "title:rests" };
+        vec![Finding::new(Tier::Terminal, cause, claim, title)]
     }
 
     fn log_line(&mut self, line: &Value) -> Vec<Finding> {
@@ -321,6 +328,18 @@ fn a_message_is_pasted_seen_and_only_then_submitted() {
     assert_eq!(nudged.after, AgentState::Working);
     assert_eq!(nudged.id, "17-1-n1");
     assert_eq!(stage.outcomes(), [(nudged.id.clone(), "submitted"), (nudged.id, "accepted")]);
+}
+
+#[test]
+fn a_turn_within_one_frame_is_a_witness() {
+    let mut stage = Stage::idle();
+    let mut nudge = stage.nudge("quick");
+    stage.show("> quick");
+    assert_eq!(stage.take_typed(), "\u{1b}[200~quick\u{1b}[201~\r");
+    stage.output("\x1b[H\x1b[2J>\x1b]0;works\x07").output("\x1b]0;rests\x07");
+    assert_eq!(stage.state(), AgentState::Idle);
+    stage.pass(100);
+    assert_eq!(answer(&mut nudge).outcome, NudgeOutcome::Accepted);
 }
 
 #[test]
