@@ -1,4 +1,4 @@
-# coop as a sidecar: one static-ish binary beside whatever agent the image below adds.
+# An image with coop alone. Derive from it an image that adds the agent.
 #
 #   docker build -t coop .
 #   docker run --rm -e COOP_AUTH_TOKEN -p 8080:8080 coop --port 8080 --health-port 9090 -- bash

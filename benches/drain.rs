@@ -1,4 +1,4 @@
-//! How fast a flood is taken with the screen kept current: the bare PTY, tmux and coop, in turns.
+//! The throughput of a flood with an up-to-date screen: the raw PTY, tmux and coop, in turns.
 
 mod support;
 
@@ -20,27 +20,33 @@ fn main() {
     fs::write(&file, mixed(BYTES)).expect("written");
     let file = file.to_str().expect("text");
 
-    heading(&format!("drain: cat of {} MiB of mixed text and ANSI at 200x50, best of {ROUNDS}", BYTES >> 20));
+    heading(&format!(
+        "drain: cat of {} MiB of mixed text and ANSI at 200x50, best of {ROUNDS}",
+        BYTES >> 20
+    ));
     let mut best = [Duration::MAX; 3];
     let mut peak: f64 = 0.0;
     for _ in 0..ROUNDS {
-        best[0] = best[0].min(runtime.block_on(bare(file)));
+        best[0] = best[0].min(runtime.block_on(raw_pty(file)));
         best[1] = best[1].min(tmux(file));
         let (time, memory) = runtime.block_on(through_coop(file));
         best[2] = best[2].min(time);
         peak = peak.max(memory);
     }
     let speed = |time: Duration| (BYTES >> 20) as f64 / time.as_secs_f64();
-    let [bare, tmux, coop] = best.map(speed);
-    row("bare PTY, bytes thrown away", &format!("{bare:7.1} MiB/s"));
+    let [raw, tmux, coop] = best.map(speed);
+    row("raw PTY, bytes discarded", &format!("{raw:7.1} MiB/s"));
     row("tmux", &format!("{tmux:7.1} MiB/s"));
-    row("coop", &format!("{coop:7.1} MiB/s   {:.2} x tmux, {:.2} x bare", coop / tmux, coop / bare));
+    row(
+        "coop",
+        &format!("{coop:7.1} MiB/s   {:.2} x tmux, {:.2} x raw PTY", coop / tmux, coop / raw),
+    );
     row("coop, peak RSS", &format!("{peak:7.1} MiB"));
 }
 
-/// Reads everything and looks at nothing.
-async fn bare(file: &str) -> Duration {
-    let reaper = Reaper::install().expect("a reaper");
+/// Reads all output and discards it.
+async fn raw_pty(file: &str) -> Duration {
+    let reaper = Reaper::install(None).expect("a reaper");
     let mut reaping = tokio::task::JoinSet::new();
     reaping.spawn(reaper.run());
     let launch = Launch {
@@ -56,14 +62,15 @@ async fn bare(file: &str) -> Duration {
     while let Ok(Some(bytes)) = spawned.reader.read().await {
         total += bytes.len();
     }
-    assert!(total >= BYTES, "only {total} bytes came");
+    assert!(total >= BYTES, "only {total} bytes arrived");
     start.elapsed()
 }
 
 fn tmux(file: &str) -> Duration {
     let socket = format!("coop-bench-{}", std::process::id());
     let tmux = |args: &[&str]| {
-        let status = Command::new("tmux").args(["-L", &socket, "-f", "/dev/null"]).args(args).status();
+        let status =
+            Command::new("tmux").args(["-L", &socket, "-f", "/dev/null"]).args(args).status();
         assert!(status.expect("tmux runs").success(), "tmux {args:?}");
     };
     let start = Instant::now();
@@ -87,6 +94,6 @@ async fn through_coop(file: &str) -> (Duration, f64) {
     assert!(client.wait_for_state(wait).await.expect("waited").into_inner().matched);
     let time = start.elapsed();
     let status = client.get_status(v1::GetStatusRequest {}).await.expect("a status").into_inner();
-    assert!(status.bytes_read >= BYTES as u64, "only {} bytes came", status.bytes_read);
+    assert!(status.bytes_read >= BYTES as u64, "only {} bytes arrived", status.bytes_read);
     (time, coop.memory("VmHWM"))
 }

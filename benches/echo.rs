@@ -1,5 +1,5 @@
-//! How long a key takes from the caller to the screen's bytes and back: the bare PTY's echo, and
-//! coop's over each way in.
+//! The time from a key to its echo in the output: with the raw PTY, and with coop over each
+//! transport.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use coop::pty::{Launch, Reaper, WindowSize};
 use coop_client::{Client, v1};
 use futures_util::{SinkExt as _, StreamExt as _};
-use support::{Coop, Spread, heading, micros, row, spread};
+use support::{Coop, Percentiles, heading, micros, percentiles, row};
 use tokio::net::TcpStream;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_tungstenite::client_async;
@@ -16,15 +16,15 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
 const KEYS: usize = 2000;
-/// The terminal keeps lines no longer than 4095 bytes, so each is ended in time.
+/// The terminal limits a line to 4095 bytes, so each line ends earlier.
 const LINE: usize = 1000;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         heading(&format!("echo: one key typed to `cat`, {KEYS} times"));
-        let floor = bare().await;
-        show("bare PTY", &floor, &floor);
+        let floor = raw_pty().await;
+        show("raw PTY", &floor, &floor);
         let coop = Coop::start(&["cat"]);
         show("gRPC: SendInputRaw, StreamOutput", &grpc(coop.grpc().await).await, &floor);
         show("gRPC: Attach", &attach(coop.grpc().await).await, &floor);
@@ -32,11 +32,15 @@ fn main() {
     });
 }
 
-fn show(name: &str, times: &Spread, floor: &Spread) {
+fn show(name: &str, times: &Percentiles, floor: &Percentiles) {
     let ratio = micros(times.p50) / micros(floor.p50);
     row(
         name,
-        &format!("p50 {:7.0} us   p99 {:7.0} us   {ratio:5.1} x bare", micros(times.p50), micros(times.p99)),
+        &format!(
+            "p50 {:7.0} us   p99 {:7.0} us   {ratio:5.1} x raw PTY",
+            micros(times.p50),
+            micros(times.p99)
+        ),
     );
 }
 
@@ -44,8 +48,8 @@ fn key(n: usize) -> &'static [u8] {
     if n % LINE == LINE - 1 { b"\r" } else { b"x" }
 }
 
-async fn bare() -> Spread {
-    let reaper = Reaper::install().expect("a reaper");
+async fn raw_pty() -> Percentiles {
+    let reaper = Reaper::install(None).expect("a reaper");
     let mut reaping = tokio::task::JoinSet::new();
     reaping.spawn(reaper.run());
     let launch = Launch {
@@ -63,17 +67,17 @@ async fn bare() -> Spread {
         spawned.reader.read().await.expect("read").expect("an echo");
         times.push(start.elapsed());
     }
-    spread(times)
+    percentiles(times)
 }
 
-/// Measures only the keys that echo as one byte; the line's end comes back as more.
-fn note(times: &mut Vec<Duration>, n: usize, start: Instant) {
+/// Records only keys that echo as one byte; the end of a line echoes as more.
+fn record(times: &mut Vec<Duration>, n: usize, start: Instant) {
     if key(n) == b"x" {
         times.push(start.elapsed());
     }
 }
 
-async fn grpc(mut client: Client) -> Spread {
+async fn grpc(mut client: Client) -> Percentiles {
     let tail = v1::StreamOutputRequest { tail: true, ..Default::default() };
     let mut output = client.stream_output(tail).await.expect("a stream").into_inner();
     output.message().await.expect("a message").expect("the opening");
@@ -86,35 +90,37 @@ async fn grpc(mut client: Client) -> Spread {
         let (sent, echoed) = tokio::join!(sent, echoed);
         sent.expect("sent");
         echoed.expect("a message").expect("an echo");
-        note(&mut times, n, start);
+        record(&mut times, n, start);
     }
-    spread(times)
+    percentiles(times)
 }
 
-async fn attach(mut client: Client) -> Spread {
-    use v1::attach_request::Message as Ask;
-    use v1::attach_response::Message as Tell;
-    let (ask, asked) = tokio::sync::mpsc::channel(1);
-    let mut told = client.attach(ReceiverStream::new(asked)).await.expect("attached").into_inner();
-    told.message().await.expect("a message").expect("the snapshot");
+async fn attach(mut client: Client) -> Percentiles {
+    use v1::attach_request::Message as Request;
+    use v1::attach_response::Message as Response;
+    let (sender, requests) = tokio::sync::mpsc::channel(1);
+    let mut responses =
+        client.attach(ReceiverStream::new(requests)).await.expect("attached").into_inner();
+    responses.message().await.expect("a message").expect("the snapshot");
     let mut times = Vec::new();
     for n in 0..KEYS {
         let start = Instant::now();
-        let input = v1::AttachRequest { message: Some(Ask::Input(key(n).into())) };
-        ask.send(input).await.expect("sent");
+        let input = v1::AttachRequest { message: Some(Request::Input(key(n).into())) };
+        sender.send(input).await.expect("sent");
         loop {
-            let message = told.message().await.expect("a message").expect("an echo");
-            if matches!(message.message, Some(Tell::Output(_))) {
+            let message = responses.message().await.expect("a message").expect("an echo");
+            if matches!(message.message, Some(Response::Output(_))) {
                 break;
             }
         }
-        note(&mut times, n, start);
+        record(&mut times, n, start);
     }
-    spread(times)
+    percentiles(times)
 }
 
-async fn websocket(coop: &Coop) -> Spread {
-    let request = format!("ws://{}/ws?mode=raw", coop.address).into_client_request().expect("a request");
+async fn websocket(coop: &Coop) -> Percentiles {
+    let request =
+        format!("ws://{}/ws?mode=raw", coop.address).into_client_request().expect("a request");
     let stream = TcpStream::connect(coop.address).await.expect("connected");
     stream.set_nodelay(true).expect("no delay");
     let (mut socket, _) = client_async(request, stream).await.expect("a WebSocket");
@@ -133,7 +139,7 @@ async fn websocket(coop: &Coop) -> Spread {
                 _ => {}
             }
         }
-        note(&mut times, n, start);
+        record(&mut times, n, start);
     }
-    spread(times)
+    percentiles(times)
 }

@@ -1,4 +1,4 @@
-//! What readers cost: one writer, many cursors on the output ring, every byte accounted for.
+//! The cost of readers: one writer, many readers of the output ring, with every byte accounted for.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::{heading, row};
 
 const BYTES: usize = 64 << 20;
 const WRITE: usize = 4096;
-/// What a terminal gives at most: this much every few milliseconds.
+/// The output of a fast terminal: this many writes every few milliseconds.
 const BURST: usize = 64;
 const PAUSE: Duration = Duration::from_millis(5);
 const RING: usize = 1 << 20;
@@ -50,7 +50,7 @@ async fn run(readers: usize) {
     let (mut got, mut skipped) = (0, 0);
     while let Some(result) = reading.join_next().await {
         let (one_got, one_skipped) = result.expect("a reader");
-        assert_eq!(one_got + one_skipped, BYTES as u64, "every byte is had or declared");
+        assert_eq!(one_got + one_skipped, BYTES as u64, "every byte is read or declared skipped");
         got += one_got;
         skipped += one_skipped;
     }

@@ -1,5 +1,5 @@
-//! What rendering costs: bytes into coop's terminal, with scrollback kept and queries watched for,
-//! against bare avt; and what a snapshot costs.
+//! The cost of rendering: bytes into coop's terminal, with scrollback and terminal queries,
+//! compared with avt alone; and the cost of a snapshot.
 
 mod support;
 
@@ -13,7 +13,10 @@ const CHUNK: usize = 4096;
 const ROUNDS: usize = 3;
 
 fn main() {
-    heading(&format!("feed: {} MiB in {CHUNK}-byte pieces at 200x50, best of {ROUNDS}", BYTES >> 20));
+    heading(&format!(
+        "feed: {} MiB in {CHUNK}-byte pieces at 200x50, best of {ROUNDS}",
+        BYTES >> 20
+    ));
     let plain: Vec<u8> =
         b"the quick brown fox jumps over the lazy dog, and the line goes on for a while yet\r\n"
             .iter()
@@ -23,7 +26,7 @@ fn main() {
             .collect();
     for (name, stream) in [("plain text", plain), ("mixed text and ANSI", mixed(BYTES))] {
         let speed = |time: Duration| (stream.len() >> 20) as f64 / time.as_secs_f64();
-        let (avt, coop) = (speed(best(|| bare(&stream))), speed(best(|| fed(&stream))));
+        let (avt, coop) = (speed(best(|| feed_avt(&stream))), speed(best(|| feed_coop(&stream))));
         row(name, &format!("coop {coop:6.1} MiB/s   avt {avt:6.1} MiB/s   {:.2} x", coop / avt));
     }
     let mut terminal = Terminal::new(Size::new(200, 50).expect("a size"), 1000, "bench");
@@ -41,7 +44,7 @@ fn best(mut run: impl FnMut() -> Duration) -> Duration {
     (0..ROUNDS).map(|_| run()).min().unwrap_or_default()
 }
 
-fn fed(stream: &[u8]) -> Duration {
+fn feed_coop(stream: &[u8]) -> Duration {
     let mut terminal = Terminal::new(Size::new(200, 50).expect("a size"), 10_000, "bench");
     let start = Instant::now();
     for chunk in stream.chunks(CHUNK) {
@@ -51,14 +54,15 @@ fn fed(stream: &[u8]) -> Duration {
     start.elapsed()
 }
 
-/// avt alone, which keeps no lines above the screen and answers nothing.
-fn bare(stream: &[u8]) -> Duration {
+/// avt alone, without scrollback and without replies to queries.
+fn feed_avt(stream: &[u8]) -> Duration {
     let text = String::from_utf8_lossy(stream).into_owned();
     let mut terminal = avt::Terminal::new(200, 50).expect("a size");
     let start = Instant::now();
     let mut rest = text.as_str();
     while !rest.is_empty() {
-        let end = (0..=CHUNK.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
+        let end =
+            (0..=CHUNK.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
         let (piece, tail) = rest.split_at(end);
         terminal.feed([piece]);
         rest = tail;

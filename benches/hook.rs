@@ -1,5 +1,5 @@
-//! What a hook costs the agent that waits for it: `coop hook`, from its start until it is heard and until it is gone,
-//! beside a process that does nothing.
+//! The time that a hook costs the waiting agent: from the start of `coop hook` until coop receives
+//! the call, and until the process exits, compared with a process that does nothing.
 
 mod support;
 
@@ -7,8 +7,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use coop::source::{Plan, Sources};
-use support::{Spread, heading, micros, row, spread};
+use coop::source::{SourceConfig, Sources};
+use support::{Percentiles, heading, micros, percentiles, row};
 use tokio::sync::mpsc;
 
 const CALLS: usize = 300;
@@ -20,11 +20,13 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let dir = tempfile::tempdir().expect("a directory");
     let (sender, mut observations) = mpsc::channel(16);
-    let plan = Plan { dir: dir.path().to_owned(), nonce: "n".to_owned() };
-    let sources = runtime.block_on(async { Sources::start(plan, sender) }).expect("a pipe");
+    let config = SourceConfig { dir: dir.path().to_owned(), nonce: "n".to_owned() };
+    let sources = runtime.block_on(async { Sources::start(config, sender) }).expect("a pipe");
 
-    let floor = spread((0..CALLS).map(|_| run(&mut Command::new("/bin/true"), "", || {}).gone).collect());
-    show("/bin/true, until it is gone", &floor, &floor);
+    let floor = percentiles(
+        (0..CALLS).map(|_| run(&mut Command::new("/bin/true"), "", || {}).exited).collect(),
+    );
+    show("/bin/true, until it exits", &floor, &floor);
     for (name, size) in [("small payload", SMALL), ("300 kB", LARGE)] {
         let payload = serde_json::json!({"session_id": "s", "text": "x".repeat(size)}).to_string();
         let times: Vec<Times> = (0..CALLS)
@@ -36,32 +38,32 @@ fn main() {
                 })
             })
             .collect();
-        let heard = spread(times.iter().map(|times| times.heard).collect());
-        let gone = spread(times.iter().map(|times| times.gone).collect());
-        show(&format!("coop hook, {name}, until it is heard"), &heard, &floor);
-        show(&format!("coop hook, {name}, until it is gone"), &gone, &floor);
+        let received = percentiles(times.iter().map(|times| times.received).collect());
+        let exited = percentiles(times.iter().map(|times| times.exited).collect());
+        show(&format!("coop hook, {name}, until it is received"), &received, &floor);
+        show(&format!("coop hook, {name}, until it exits"), &exited, &floor);
     }
-    let dropped = sources.counters().hooks_dropped;
+    let dropped = sources.counters().read().hooks_dropped;
     assert!(dropped == 0, "{dropped} calls were dropped");
 }
 
 struct Times {
-    heard: Duration,
-    gone: Duration,
+    received: Duration,
+    exited: Duration,
 }
 
-fn run(command: &mut Command, payload: &str, hear: impl FnOnce()) -> Times {
+fn run(command: &mut Command, payload: &str, receive: impl FnOnce()) -> Times {
     let start = Instant::now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
-    // What reads nothing may be gone before it is told anything.
+    // A program that reads nothing may have exited before the write.
     drop(child.stdin.take().map(|mut stdin| stdin.write_all(payload.as_bytes())));
-    hear();
-    let heard = start.elapsed();
-    child.wait().expect("its end");
-    Times { heard, gone: start.elapsed() }
+    receive();
+    let received = start.elapsed();
+    child.wait().expect("its exit");
+    Times { received, exited: start.elapsed() }
 }
 
-fn show(name: &str, times: &Spread, floor: &Spread) {
+fn show(name: &str, times: &Percentiles, floor: &Percentiles) {
     let ratio = micros(times.p50) / micros(floor.p50);
     let (p50, p99) = (micros(times.p50), micros(times.p99));
     row(name, &format!("p50 {p50:7.0} us   p99 {p99:7.0} us   {ratio:5.1} x /bin/true"));

@@ -1,12 +1,11 @@
-//! What coop costs when nothing happens, how soon it answers, and whether probes are answered
-//! while output floods.
+//! The cost of an idle coop, its start-up time, and the latency of probes during a flood of output.
 
 mod support;
 
 use std::time::{Duration, Instant};
 
 use coop_client::v1;
-use support::{Coop, heading, micros, row, spread};
+use support::{Coop, heading, micros, percentiles, row};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -17,8 +16,11 @@ const IDLE: Duration = Duration::from_secs(5);
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     heading("start and idle");
-    let starts = (0..STARTS).map(|_| runtime.block_on(first_answer())).collect();
-    row("exec to the first answer of /health", &format!("p50 {:.1} ms", micros(spread(starts).p50) / 1000.0));
+    let starts = (0..STARTS).map(|_| runtime.block_on(first_response())).collect();
+    row(
+        "exec to the first response of /health",
+        &format!("p50 {:.1} ms", micros(percentiles(starts).p50) / 1000.0),
+    );
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_coop")).expect("the binary").len();
     row("size of the binary", &format!("{:.1} MB", size as f64 / 1e6));
 
@@ -37,17 +39,22 @@ fn main() {
     runtime.block_on(async {
         let mut client = flood.grpc().await;
         let mut read = async || {
-            client.get_status(v1::GetStatusRequest {}).await.expect("a status").into_inner().bytes_read
+            client
+                .get_status(v1::GetStatusRequest {})
+                .await
+                .expect("a status")
+                .into_inner()
+                .bytes_read
         };
         let (start, before) = (Instant::now(), read().await);
         probes("flooded", &flood).await;
-        let flowed = read().await - before;
-        let speed = flowed as f64 / 1e6 / start.elapsed().as_secs_f64();
-        row("flowed meanwhile", &format!("{speed:.0} MB/s"));
+        let read_meanwhile = read().await - before;
+        let speed = read_meanwhile as f64 / 1e6 / start.elapsed().as_secs_f64();
+        row("output meanwhile", &format!("{speed:.0} MB/s"));
     });
 }
 
-async fn first_answer() -> Duration {
+async fn first_response() -> Duration {
     let start = Instant::now();
     let coop = Coop::start(&["cat"]);
     let mut stream = TcpStream::connect(coop.address).await.expect("connected");
@@ -56,10 +63,13 @@ async fn first_answer() -> Duration {
 }
 
 async fn health(stream: &mut TcpStream) {
-    stream.write_all(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("sent");
-    let mut answer = [0; 2048];
-    let count = stream.read(&mut answer).await.expect("answered");
-    assert!(answer.iter().take(count).take(12).eq(b"HTTP/1.1 200"), "not healthy");
+    stream
+        .write_all(b"GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .expect("sent");
+    let mut response = [0; 2048];
+    let count = stream.read(&mut response).await.expect("a response");
+    assert!(response.iter().take(count).take(12).eq(b"HTTP/1.1 200"), "not healthy");
 }
 
 async fn probes(name: &str, coop: &Coop) {
@@ -71,7 +81,7 @@ async fn probes(name: &str, coop: &Coop) {
         health(&mut stream).await;
         times.push(start.elapsed());
     }
-    let http = spread(times);
+    let http = percentiles(times);
     let mut client = coop.grpc().await;
     let mut times = Vec::new();
     for _ in 0..CALLS {
@@ -79,7 +89,7 @@ async fn probes(name: &str, coop: &Coop) {
         client.get_status(v1::GetStatusRequest {}).await.expect("a status");
         times.push(start.elapsed());
     }
-    let grpc = spread(times);
+    let grpc = percentiles(times);
     for (call, times) in [("GET /health", http), ("gRPC GetStatus", grpc)] {
         let value = format!("p50 {:6.0} us   p99 {:6.0} us", micros(times.p50), micros(times.p99));
         row(&format!("{call}, {name}"), &value);

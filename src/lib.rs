@@ -1,4 +1,7 @@
-//! coop: one child on a terminal, served to programs and people.
+//! coop: runs one program on a terminal, and serves it over gRPC, HTTP/JSON and WebSocket.
+
+// `pub` is for what the binary, the tests and the benches use; the rest is `pub(crate)`.
+#![warn(unreachable_pub)]
 
 pub mod app;
 pub mod cli;
@@ -6,15 +9,24 @@ pub mod client;
 pub mod config;
 pub mod driver;
 pub mod error;
+#[cfg(test)]
+mod fixtures;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod gateway;
+mod launch;
 pub mod log;
+mod mux;
 #[expect(
     unsafe_code,
-    reason = "forking, and calls that the safe crates do not have; each block says why it is sound"
+    reason = "system calls that the safe crates do not have; each block says why it is sound"
 )]
+mod os;
+#[expect(unsafe_code, reason = "code between fork and exec; each block says why it is sound")]
 pub mod pty;
-pub mod server;
+mod server;
 pub mod service;
-pub mod session;
+mod session;
 pub mod source;
 pub mod term;
+mod timestamp;

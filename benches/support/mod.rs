@@ -1,6 +1,6 @@
-//! What the benchmarks share: a coop to measure, streams to feed it, and tables to print.
+//! Shared by the benchmarks: a coop process to measure, test data, and tables.
 
-#![allow(dead_code, clippy::print_stdout, reason = "each benchmark uses its own part of this, and prints")]
+#![allow(dead_code, clippy::print_stdout, reason = "each benchmark uses some of this, and prints")]
 
 use std::fs;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use coop_client::{Client, Credentials, Target, connect};
 
-/// A coop of this build, ended when dropped.
+/// A coop process of this build, killed when dropped.
 pub struct Coop {
     pub process: Child,
     pub address: SocketAddr,
@@ -36,9 +36,15 @@ impl Coop {
             .spawn()
             .expect("coop starts");
         let mut line = String::new();
-        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        let address =
-            line.trim().rsplit(' ').next().and_then(|place| place.parse().ok()).expect("an address");
+        BufReader::new(process.stdout.take().expect("a pipe"))
+            .read_line(&mut line)
+            .expect("a line");
+        let address = line
+            .trim()
+            .rsplit(' ')
+            .next()
+            .and_then(|address| address.parse().ok())
+            .expect("an address");
         Self { process, address, _home: home }
     }
 
@@ -47,11 +53,13 @@ impl Coop {
         connect(&target, Credentials::default()).await.expect("connected")
     }
 
-    /// A number of kilobytes from `/proc/PID/status`.
+    /// A value from `/proc/PID/status`, in MiB.
     pub fn memory(&self, field: &str) -> f64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("a status");
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("a status");
         let line = status.lines().find(|line| line.starts_with(field)).expect("the field");
-        let kilobytes: f64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
+        let kilobytes: f64 =
+            line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
         kilobytes / 1024.0
     }
 
@@ -59,28 +67,37 @@ impl Coop {
     pub fn ticks(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).expect("a stat");
         let (_, fields) = stat.rsplit_once(')').expect("a name");
-        fields.split_whitespace().skip(11).take(2).map(|n| n.parse::<u64>().expect("a number")).sum()
+        fields
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .map(|n| n.parse::<u64>().expect("a number"))
+            .sum()
     }
 }
 
 impl Drop for Coop {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// A stream of plain and coloured lines, as builds and agents print them.
+/// A stream of plain and coloured lines, like the output of builds and agents.
 pub fn mixed(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 256);
     let mut n = 0_u64;
     while text.len() < bytes {
         let line = match n % 4 {
             0 => format!(
-                "{n:08} the quick brown fox jumps over the lazy dog and runs on to the end of the line\r\n"
+                "{n:08} the quick brown fox jumps over the lazy dog and runs on to \
+                 the end of the line\r\n"
             ),
-            1 => format!("\x1b[32m   Compiling\x1b[0m crate-{n} v0.1.{} (\x1b[1m{n:x}\x1b[22m)\r\n", n % 97),
+            1 => format!(
+                "\x1b[32m   Compiling\x1b[0m crate-{n} v0.1.{} (\x1b[1m{n:x}\x1b[22m)\r\n",
+                n % 97
+            ),
             2 => format!("\x1b[38;5;{}m{}\x1b[0m\r\n", n % 256, "=".repeat((n % 120) as usize)),
             _ => format!("\x1b[2K\r[{}] {:3}% \u{2588}\u{2591} done\r\n", n, n % 101),
         };
@@ -90,16 +107,16 @@ pub fn mixed(bytes: usize) -> Vec<u8> {
     text
 }
 
-/// The middle and the tail of some times.
-pub struct Spread {
+/// The median and the 99th percentile of some times.
+pub struct Percentiles {
     pub p50: Duration,
     pub p99: Duration,
 }
 
-pub fn spread(mut times: Vec<Duration>) -> Spread {
+pub fn percentiles(mut times: Vec<Duration>) -> Percentiles {
     times.sort();
     let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
-    Spread { p50: at(50), p99: at(99) }
+    Percentiles { p50: at(50), p99: at(99) }
 }
 
 /// Prints one row, aligned.

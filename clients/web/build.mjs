@@ -1,5 +1,5 @@
-// Builds the page into dist/, which is committed because the coop binary embeds it and Rust's
-// users have no Node. With --check it builds elsewhere and compares.
+// Builds the page into dist/. It is committed, because the coop binary embeds it and building coop
+// must not need Node. With --check it builds into a temporary directory and compares.
 import { build } from "esbuild";
 import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ if (process.argv.includes("--check")) {
     await buildInto(directory);
     const stale = await differing(directory);
     if (stale.length > 0) {
-      console.error(`dist/ is not what src/ gives (${stale.join(", ")}): run \`npm run build\` and commit.`);
+      console.error(`dist/ is out of date (${stale.join(", ")}): run \`npm run build\` and commit.`);
       process.exitCode = 1;
     }
   } finally {

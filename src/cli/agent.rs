@@ -1,4 +1,4 @@
-//! The flags of the verbs that are about the agent, and their help. What an agent is, is not known here.
+//! The flags and help of the verbs about the agent. It does not know what they do.
 
 use clap::{ArgGroup, Args};
 
@@ -8,9 +8,9 @@ pub(super) const STATE_HELP: &str = "\
 States: starting working idle prompt error parked restarting exited unknown.
 
 Examples:
-  coop state                               what it is doing, since when, and who says so
+  coop state                               its state, since when, and from which source
   coop state --json | jq -r .state
-  coop state --wait idle,prompt            until it is done or needs somebody
+  coop state --wait idle,prompt            until it is done or needs an answer
   coop state --wait idle --stable 2000 --timeout 600
   coop state --watch                       a line for each change, until the session ends
 
@@ -22,8 +22,8 @@ Exit codes:
 
 pub(super) const NUDGE_HELP: &str = "\
 Options come before the text; everything from its first word on is the text. It is never typed into
-a dialog, over somebody's draft, or half. Stdout says what became of it: accepted (the agent has
-it), submitted (it left the composer), queued, or unconfirmed.
+a dialog, over a draft in the composer, or in part. Stdout says the outcome: accepted (the agent
+has it), submitted (it left the composer), queued, or unconfirmed.
 
 Examples:
   coop nudge 'run the tests again'
@@ -34,7 +34,7 @@ Examples:
 Exit codes:
   0   accepted, submitted or queued
   1   coop refused, and nothing was submitted; stderr says CODE: why (AGENT_BUSY: the agent works,
-      is at a dialog, or has somebody's draft in its composer)
+      is at a dialog, or has a draft in its composer)
   75  unconfirmed: Enter was pressed, and the composer may still hold the message
   64, 69, 77 as for the other verbs (coop screen --help)";
 
@@ -42,7 +42,7 @@ pub(super) const RESPOND_HELP: &str = "\
 Without an answer it prints the prompt and its options, and types nothing.
 
 Examples:
-  coop respond                                    what does it ask?
+  coop respond                                    show the prompt
   coop respond --accept
   coop respond --deny --text 'use the other file'
   coop respond --option 2                         as the dialog numbers them
@@ -50,10 +50,10 @@ Examples:
   coop respond --accept --prompt-id $(coop respond --json | jq -r .id)
 
 Exit codes:
-  0   answered; without an answer: a prompt stands
-  1   coop refused; stderr says CODE: why (NO_PROMPT: none stands, STALE_PROMPT: another one does,
-      SUPERSEDED: somebody else was first)
-  75  unconfirmed: the answer was given, and the dialog still stands
+  0   answered; without an answer: there is a prompt
+  1   coop refused; stderr says CODE: why (NO_PROMPT: there is none, STALE_PROMPT: there is another
+      one, SUPERSEDED: another client or the user answered first)
+  75  unconfirmed: the answer was given, and the dialog is still open
   64, 69, 77 as for the other verbs (coop screen --help)";
 
 pub(super) const INTERRUPT_HELP: &str = "\
@@ -93,7 +93,7 @@ pub struct State {
     /// Only a state that began after this event counts, for example after a nudge's seq
     #[arg(long, requires = "wait", value_name = "SEQ")]
     pub after: Option<u64>,
-    /// Print the answer as JSON, with --watch one object a line
+    /// Print the response as JSON, with --watch one object a line
     #[arg(long)]
     pub json: bool,
 }
@@ -108,7 +108,7 @@ pub struct Nudge {
     /// Stop the agent's turn first
     #[arg(long)]
     pub interrupt: bool,
-    /// The same key never types twice
+    /// Type the message only once for this key
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
     /// Do not wait until the agent has taken it
@@ -117,7 +117,7 @@ pub struct Nudge {
     /// The text; several words are joined by spaces
     #[arg(required = true, trailing_var_arg = true)]
     pub text: Vec<String>,
-    /// Print the answer as JSON
+    /// Print the response as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -127,30 +127,30 @@ pub struct Nudge {
 pub struct Respond {
     #[command(flatten)]
     pub at: At,
-    /// Yes, whatever its option is called
+    /// Choose the option that means yes
     #[arg(long, group = "given", conflicts_with = "deny")]
     pub accept: bool,
-    /// No
+    /// Choose the option that means no
     #[arg(long, group = "given")]
     pub deny: bool,
     /// The option with this number
     #[arg(long, group = "given", value_name = "N")]
     pub option: Option<i32>,
-    /// Own words, alone or with one of the above
+    /// An answer in words, alone or with one of the above
     #[arg(long, group = "given")]
     pub text: Option<String>,
     /// The answer to one question: a number, several (1,3), or text:WORDS; once for each question
     #[arg(long, group = "given", value_name = "ANSWER", value_parser = QuestionAnswer::parse)]
     pub answer: Vec<QuestionAnswer>,
-    /// Only if this prompt still stands
+    /// Only if this prompt is still open
     #[arg(long, value_name = "ID", requires = "given")]
     pub prompt_id: Option<String>,
-    /// Print the answer as JSON
+    /// Print the response as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// What is chosen, and what is said, about one question.
+/// The answer to one question: the chosen options and a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionAnswer {
     pub options: Vec<i32>,
@@ -169,8 +169,8 @@ impl QuestionAnswer {
         let numbers = numbers.split(',').filter(|number| !(number.is_empty() && text.is_some()));
         let number = |number: &str| number.trim().parse::<i32>();
         let options = numbers.map(number).collect::<Result<_, _>>();
-        let options =
-            options.map_err(|_| "an answer is a number, several as in 1,3, or text:WORDS".to_owned())?;
+        let options = options
+            .map_err(|_| "an answer is a number, several as in 1,3, or text:WORDS".to_owned())?;
         Ok(Self { options, text })
     }
 }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_numbers_or_words() {
+    fn an_answer_is_numbers_or_a_text() {
         let answer = |options: &[i32], text: Option<&str>| {
             Ok(QuestionAnswer { options: options.to_vec(), text: text.map(str::to_owned) })
         };

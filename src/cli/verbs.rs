@@ -1,4 +1,4 @@
-//! The verbs that make coop a client, with their flags and their help. What they do is not known here.
+//! The verbs that make coop a client, with their flags and help. It does not know what they do.
 
 use std::path::PathBuf;
 
@@ -10,21 +10,21 @@ pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0   done
   1   coop refused; stderr says CODE: why
-  64  what was typed cannot be meant
-  69  nobody answers, or the connection was lost
+  64  the command line makes no sense
+  69  no coop answers, or the connection was lost
   77  the token is missing, wrong, or not enough";
 
 const ATTACH_EXAMPLES: &str = "\
 Examples:
   coop attach                             the coop that COOP_URL or COOP_SOCKET names
   coop attach http://127.0.0.1:8080       over TCP
-  coop attach --lock /tmp/coop.sock       nobody else types meanwhile
-  coop attach --no-resize /tmp/coop.sock  only look in
+  coop attach --lock /tmp/coop.sock       prevent other clients from typing
+  coop attach --no-resize /tmp/coop.sock  keep the session's size
 
-Several people can be attached at once. A lost connection is made anew for half a minute.
+Several users can be attached at once. After a lost connection it reconnects for up to 30 s.
 
 Exit codes: the child's own if it exits meanwhile (128 + N if signal N ended it), 0 after Ctrl-],
-else as for the other verbs (coop screen --help).";
+75 if coop does not confirm input from a pipe, else as for the other verbs (coop screen --help).";
 
 const INPUT_EXAMPLES: &str = "\
 Options come before the text; everything from its first word on is the text.
@@ -59,7 +59,7 @@ pub struct Client {
     pub verb: Verb,
 }
 
-/// Whom to call.
+/// The coop to call.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// http://HOST:PORT, https://HOST:PORT, unix:///PATH or a socket's path
@@ -70,7 +70,7 @@ pub struct Target {
     pub identity: Identity,
 }
 
-/// Whom to call, for verbs whose words are the message.
+/// The coop to call, for verbs whose arguments are the message.
 #[derive(Debug, Clone, Args)]
 pub struct At {
     /// http://HOST:PORT, https://HOST:PORT, unix:///PATH or a socket's path
@@ -81,10 +81,10 @@ pub struct At {
     pub identity: Identity,
 }
 
-/// As whom to call, and whom to believe.
+/// The credentials of the client, and the authority that it trusts.
 #[derive(Debug, Clone, Args)]
 pub struct Identity {
-    /// Token to show
+    /// Token to send
     #[arg(long, env = "COOP_AUTH_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub token: Option<String>,
     /// Trust this authority's certificates (PEM) for https
@@ -94,19 +94,22 @@ pub struct Identity {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Makes this terminal the session's; Ctrl-] leaves it
+    /// Connects this terminal to the session; Ctrl-] leaves it
     #[command(after_help = ATTACH_EXAMPLES)]
     Attach {
         #[command(flatten)]
         target: Target,
-        /// Keep everybody else from typing meanwhile
+        /// Prevent every other client from typing meanwhile
         #[arg(long)]
         lock: bool,
         /// Leave the session's size as it is
         #[arg(long)]
         no_resize: bool,
+        /// Let the program set this terminal's clipboard (OSC 52); it can never read it
+        #[arg(long)]
+        allow_clipboard: bool,
     },
-    /// Prints what stands on the screen
+    /// Prints the screen
     #[command(after_help = EXIT_CODES)]
     Screen {
         #[command(flatten)]
@@ -118,18 +121,18 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Types text, and Enter after it unless told otherwise
+    /// Types text, and then Enter
     #[command(after_help = INPUT_EXAMPLES)]
     Input {
         #[command(flatten)]
         at: At,
-        /// Without Enter
+        /// Do not press Enter
         #[arg(long)]
         no_enter: bool,
         /// The text; several words are joined by spaces
         #[arg(required = true, trailing_var_arg = true)]
         text: Vec<String>,
-        /// Print the answer as JSON
+        /// Print the response as JSON
         #[arg(long)]
         json: bool,
     },
@@ -141,11 +144,11 @@ pub enum Verb {
         /// The keys, in this order
         #[arg(required = true)]
         keys: Vec<String>,
-        /// Print the answer as JSON
+        /// Print the response as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Prints what happens, as it happens
+    /// Prints events as they happen
     #[command(after_help = EVENTS_EXAMPLES)]
     Events {
         #[command(flatten)]
@@ -160,13 +163,13 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Says what the agent is doing, or waits until it does something else
+    /// Prints the agent's state, or waits for another one
     #[command(after_help = agent::STATE_HELP)]
     State(State),
-    /// Gives the agent a message, as a person at its composer would
+    /// Gives the agent a message, as a user at its composer would
     #[command(after_help = agent::NUDGE_HELP)]
     Nudge(Nudge),
-    /// Shows the prompt that the agent is at, or answers it
+    /// Shows the agent's prompt, or answers it
     #[command(after_help = agent::RESPOND_HELP)]
     Respond(Respond),
     /// Stops the agent's turn; without one nothing is typed
@@ -174,16 +177,16 @@ pub enum Verb {
     Interrupt {
         #[command(flatten)]
         target: Target,
-        /// Print the answer as JSON
+        /// Print the response as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Says why the state is what it is: every source's last word, and which one counts
+    /// Explains the agent's state: every source's last vote, and which one counts
     #[command(after_help = agent::EXPLAIN_HELP)]
     Explain {
         #[command(flatten)]
         target: Target,
-        /// Print the answer as JSON
+        /// Print the response as JSON
         #[arg(long)]
         json: bool,
     },
@@ -194,7 +197,7 @@ pub enum Verb {
         /// How long the child may take before it is killed [default: 10]
         #[arg(long, value_name = "SECS")]
         grace: Option<u64>,
-        /// Print the answer as JSON
+        /// Print the response as JSON
         #[arg(long)]
         json: bool,
     },

@@ -1,4 +1,5 @@
-//! `coop attach`: this terminal becomes the session's, over as many connections as it takes.
+//! `coop attach`: connects this terminal to the session's, and reconnects when the connection is
+//! lost.
 
 use std::process::ExitCode;
 
@@ -7,54 +8,63 @@ use tokio::sync::mpsc;
 use tokio::time::sleep_until;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::attempts::Attempts;
+use super::attach_stream::{AttachStream, Ending};
 use super::failure::Failure;
-use super::local::{self, LocalTerminal};
-use super::person::Person;
-use super::sitting::{Ending, Sitting};
-use super::{Line, call, events, print};
+use super::raw_terminal::{self, RawTerminal};
+use super::retry::Retry;
+use super::user::User;
+use super::{Endpoint, call, events, print};
 use crate::error::Code;
 
-/// Requests on their way.
+/// How many requests may be queued for the connection.
 const IN_FLIGHT: usize = 16;
 
-/// How the person wants to sit.
+/// The options of the verb.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    /// Keep everybody else from typing.
+pub(super) struct Options {
+    /// Prevent every other client from typing.
     pub(super) lock: bool,
-    /// The session takes on this terminal's size.
+    /// Give the session this terminal's size.
     pub(super) resize: bool,
-    /// The session that this very program runs in, if it does.
+    /// Let the program set this terminal's clipboard.
+    pub(super) allow_clipboard: bool,
+    /// The session that this program runs in, if any.
     pub(super) inside: Option<String>,
 }
 
-pub(super) async fn run(line: &Line, wanted: Wanted) -> Result<ExitCode, Failure> {
-    let mut coop = line.connect().await?;
+pub(super) async fn run(endpoint: &Endpoint, options: Options) -> Result<ExitCode, Failure> {
+    let mut coop = endpoint.connect().await?;
     let health = call(coop.get_health(v1::GetHealthRequest {})).await?;
-    if LocalTerminal::is_screen() && wanted.inside.as_deref() == Some(health.session_id.as_str()) {
-        let text = "this terminal is that session's: attached to itself, it would show itself showing itself";
+    if RawTerminal::is_screen() && options.inside.as_deref() == Some(health.session_id.as_str()) {
+        let text = "this terminal belongs to that session, so attaching would show the session \
+                    inside itself; run coop attach from another terminal";
         return Err(Failure::Usage(text.to_owned()));
     }
-    // Whatever is refused now is said on a screen that nothing has touched yet.
-    let (sitting, complaint) = attach(&mut coop, &wanted).await?;
-    let mut person = Person::sit_down().map_err(|error| Failure::Usage(format!("this terminal: {error}")))?;
-    if let Some(complaint) = complaint {
-        person.notice(&complaint);
+    // An error up to here is printed on a screen that is not changed yet.
+    let (attach_stream, warning) = attach(&mut coop, &options).await?;
+    let mut user = User::start(options.allow_clipboard)
+        .map_err(|error| Failure::Usage(format!("this terminal: {error}")))?;
+    if let Some(warning) = warning {
+        user.notice(&warning);
     }
-    let ending = sit(line, &wanted, sitting, &mut person).await;
-    person.stand_up().await;
-    conclude(line, ending)
+    let ending = stay_attached(endpoint, &options, attach_stream, &mut user).await;
+    user.finish().await;
+    report(endpoint, ending)
 }
 
-/// Sits through any number of connections.
-async fn sit(line: &Line, wanted: &Wanted, first: Sitting, person: &mut Person) -> Ending {
-    let mut sitting = first;
+/// Stays attached over any number of connections.
+async fn stay_attached(
+    endpoint: &Endpoint,
+    options: &Options,
+    first: AttachStream,
+    user: &mut User,
+) -> Ending {
+    let mut attach_stream = first;
     loop {
-        sitting = match sitting.hold(person).await {
+        attach_stream = match attach_stream.run(user).await {
             Ending::Failed(failure) if failure.is_transient() => {
-                match reconnect(line, wanted, &failure, person).await {
-                    Ok(sitting) => sitting,
+                match reconnect(endpoint, options, &failure, user).await {
+                    Ok(attach_stream) => attach_stream,
                     Err(ending) => return ending,
                 }
             }
@@ -63,74 +73,77 @@ async fn sit(line: &Line, wanted: &Wanted, first: Sitting, person: &mut Person) 
     }
 }
 
-/// Opens a stream. What keeps it from having this terminal's size is told as well.
-async fn attach(coop: &mut Client, wanted: &Wanted) -> Result<(Sitting, Option<String>), Failure> {
-    // The size comes first, so that the screen is drawn for it from the beginning.
-    let size = local::size().filter(|_| wanted.resize);
-    let complaint = match size {
+/// Opens a stream. Returns a warning if the session could not take this terminal's size.
+async fn attach(
+    coop: &mut Client,
+    options: &Options,
+) -> Result<(AttachStream, Option<String>), Failure> {
+    // The size is set first, so that the first snapshot has it.
+    let size = raw_terminal::size().filter(|_| options.resize);
+    let warning = match size {
         Some(v1::TerminalSize { cols, rows }) => {
             call(coop.resize(v1::ResizeRequest { cols, rows })).await.err()
         }
         None => None,
     };
-    let complaint = match complaint {
+    let warning = match warning {
         Some(failure) if failure.is_transient() => return Err(failure),
-        // The end of the child is told in its own way.
+        // The stream itself reports the exit of the child.
         Some(Failure::Refused { code, .. }) if code == Code::Exited.as_str() => None,
         Some(failure) => failure.text(),
         None => None,
     };
     let (requests, stream) = mpsc::channel(IN_FLIGHT);
-    let answers = call(coop.attach(ReceiverStream::new(stream))).await?;
-    Ok((Sitting::new(requests, answers, wanted.resize, size, wanted.lock), complaint))
+    let responses = call(coop.attach(ReceiverStream::new(stream))).await?;
+    Ok((AttachStream::new(requests, responses, options.resize, size, options.lock), warning))
 }
 
 async fn reconnect(
-    line: &Line,
-    wanted: &Wanted,
+    endpoint: &Endpoint,
+    options: &Options,
     why: &Failure,
-    person: &mut Person,
-) -> Result<Sitting, Ending> {
+    user: &mut User,
+) -> Result<AttachStream, Ending> {
     let why = why.text().unwrap_or_default();
-    person.lose(&format!("coop: trying again, Ctrl-] gives up ({why})"));
-    let mut attempts = Attempts::new();
+    user.show_disconnected(&format!("coop: trying again, Ctrl-] gives up ({why})"));
+    let mut retry = Retry::new();
     loop {
-        let attempt = async { attach(&mut line.connect().await?, wanted).await };
-        let failure = match person.until(attempt).await? {
-            Ok((sitting, complaint)) => {
-                person.forget_keys();
-                if let Some(complaint) = complaint {
-                    person.notice(&complaint);
+        let attempt = async { attach(&mut endpoint.connect().await?, options).await };
+        let failure = match user.until(attempt).await? {
+            Ok((attach_stream, warning)) => {
+                user.discard_keys();
+                if let Some(warning) = warning {
+                    user.notice(&warning);
                 }
-                return Ok(sitting);
+                return Ok(attach_stream);
             }
             Err(failure) => failure,
         };
-        let Some(next) = attempts.next_after(&failure) else { return Err(Ending::Failed(failure)) };
-        person.until(sleep_until(next)).await?;
+        let Some(next) = retry.next_after(&failure) else { return Err(Ending::Failed(failure)) };
+        user.until(sleep_until(next)).await?;
     }
 }
 
-fn conclude(line: &Line, ending: Ending) -> Result<ExitCode, Failure> {
+fn report(endpoint: &Endpoint, ending: Ending) -> Result<ExitCode, Failure> {
     match ending {
         Ending::Exited(exit) => {
-            print::say(&events::describe_exit(&exit));
+            print::message(&events::describe_exit(&exit));
             Ok(exit_code(&exit))
         }
         Ending::Detached => {
-            if LocalTerminal::has_keyboard() {
-                print::say(&format!("detached; to come back: coop attach {}", line.target));
+            if RawTerminal::has_keyboard() {
+                print::message(&format!("detached; to come back: coop attach {}", endpoint.target));
             }
             Ok(ExitCode::SUCCESS)
         }
         Ending::Quit(signal) => Ok(ExitCode::from(128 | signal)),
         Ending::Closed => Err(Failure::Unreachable("coop has ended the session".to_owned())),
-        Ending::Unseen => Err(Failure::Unread),
+        Ending::OutputClosed => Err(Failure::OutputClosed),
         Ending::Failed(failure) => Err(failure),
     }
 }
 
-/// The child's own, as a shell would have it.
+/// The child's exit code, as a shell reports it.
 fn exit_code(exit: &v1::ExitEvent) -> ExitCode {
     let code = match (exit.code, exit.signal) {
         (_, Some(signal)) => 128 + signal,
@@ -145,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_code_is_the_childs() {
+    fn the_exit_code_is_that_of_the_child() {
         let exit = |code, signal| exit_code(&v1::ExitEvent { code, signal, generation: 1 });
         assert_eq!(exit(Some(0), None), ExitCode::SUCCESS);
         assert_eq!(exit(Some(3), None), ExitCode::from(3));

@@ -1,5 +1,5 @@
-//! Writes to the local terminal from a thread of its own, so that one that takes nothing (a
-//! stopped terminal, a slow line) stops neither the keyboard nor anything else.
+//! Writes to stdout from a thread of its own, so that a terminal that does not read (stopped, or on
+//! a slow line) blocks neither the keyboard nor anything else.
 
 use std::io::{self, Write as _};
 use std::thread;
@@ -10,53 +10,54 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// How many pieces may wait; the session's output waits behind them, at coop.
+/// How many pieces may wait; further output waits at coop.
 const WAITING: usize = 4;
-/// How long the last words may take.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long writing the last bytes may take.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum Piece {
     Bytes(Vec<u8>),
-    /// Answered once everything before it is written.
+    /// Confirmed once everything before it is written.
     Flush(oneshot::Sender<()>),
 }
 
-/// The way to stdout.
+/// The writer of stdout.
 pub(super) struct Display {
     pieces: mpsc::Sender<Piece>,
 }
 
-/// Nobody takes what is written any more.
+/// Stdout was closed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unseen;
+pub(super) struct OutputClosed;
 
 impl Display {
     /// The thread lives as long as the process: it may be stuck in a write that never ends.
     pub(super) fn start() -> io::Result<Self> {
         let (pieces, waiting) = mpsc::channel(WAITING);
-        let _detached = thread::Builder::new().name("display".to_owned()).spawn(|| show(waiting))?;
+        let _detached =
+            thread::Builder::new().name("display".to_owned()).spawn(|| show(waiting))?;
         Ok(Self { pieces })
     }
 
-    /// Waits for room, then takes the bytes; nothing is taken if this is given up.
-    pub(super) async fn show(&self, bytes: &mut Vec<u8>) -> Result<(), Unseen> {
-        let room = self.pieces.reserve().await.map_err(|SendError(())| Unseen)?;
+    /// Waits for room, then takes the bytes. Cancelling takes nothing.
+    pub(super) async fn show(&self, bytes: &mut Vec<u8>) -> Result<(), OutputClosed> {
+        let room = self.pieces.reserve().await.map_err(|SendError(())| OutputClosed)?;
         room.send(Piece::Bytes(std::mem::take(bytes)));
         Ok(())
     }
 
-    /// Does the last thing and waits until all is written, but not for long.
-    pub(super) async fn with_last_words(&self, last: impl Future<Output = ()>) {
+    /// Awaits `last`, then waits a limited time until everything is written.
+    pub(super) async fn flush_after(&self, last: impl Future<Output = ()>) {
         let (done, written) = oneshot::channel();
         let flushed = async {
             last.await;
             if self.pieces.send(Piece::Flush(done)).await.is_ok() {
-                // The thread has ended if nobody answers: there is nothing more to write then.
+                // An error means that the thread has ended, because stdout was closed.
                 drop(written.await);
             }
         };
-        // Not written in time is as good as not read.
-        drop(timeout(LAST_WORDS, flushed).await);
+        // Bytes that are not written in time are lost.
+        drop(timeout(FLUSH_TIMEOUT, flushed).await);
     }
 }
 

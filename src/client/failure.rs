@@ -1,42 +1,42 @@
-//! What can go wrong for a verb, in words for people and an exit code for scripts.
+//! The failures of a verb, each with a message for users and an exit code for scripts.
 
 use std::process::ExitCode;
 
 use coop_client::{ConnectError, reason};
 use tonic::{Code, Status};
 
-use crate::app::USAGE;
+use crate::cli::USAGE;
 use crate::error::Code as Refusal;
 
-/// Nobody answers (EX_UNAVAILABLE).
+/// No coop answers (EX_UNAVAILABLE).
 const UNAVAILABLE: u8 = 69;
-/// It may have worked (EX_TEMPFAIL).
+/// The effect is not confirmed (EX_TEMPFAIL).
 const UNCONFIRMED: u8 = 75;
 /// The token is missing, wrong, or not enough (EX_NOPERM).
 const NOT_ALLOWED: u8 = 77;
 
-/// The time ran out, as timeout(1) has it.
+/// The time ran out, as timeout(1) exits.
 const TIMED_OUT: u8 = 124;
 
-/// Why a verb did not do what it should.
+/// Why a verb failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// What was typed cannot be meant.
+    /// The command line makes no sense.
     Usage(String),
     /// There is no connection, or it was lost.
     Unreachable(String),
-    /// coop wants to know who calls, or lets somebody else do this.
+    /// The token is missing, wrong, or lacks the scope.
     NotAllowed { code: String, message: String },
-    /// coop answered, and its answer is no.
+    /// coop refused the call.
     Refused { code: String, message: String },
-    /// It was done, and nothing shows that it had an effect.
+    /// It was done, but its effect was not confirmed.
     Unconfirmed(String),
-    /// What was waited for did not come in time.
+    /// The awaited state was not reached in time.
     TimedOut(String),
-    /// What was to be printed could not be, although somebody may want it.
+    /// Writing to stdout failed.
     Unwritten(String),
-    /// Nobody reads what is printed, which is no failure of anybody.
-    Unread,
+    /// The reader closed stdout, as `head` does, which is not an error.
+    OutputClosed,
 }
 
 impl Failure {
@@ -48,11 +48,11 @@ impl Failure {
             Self::Unconfirmed(_) => ExitCode::from(UNCONFIRMED),
             Self::TimedOut(_) => ExitCode::from(TIMED_OUT),
             Self::Refused { .. } | Self::Unwritten(_) => ExitCode::FAILURE,
-            Self::Unread => ExitCode::SUCCESS,
+            Self::OutputClosed => ExitCode::SUCCESS,
         }
     }
 
-    /// The line for stderr, if there is something to say.
+    /// The line for stderr, if any.
     pub(super) fn text(&self) -> Option<String> {
         match self {
             Self::Usage(text)
@@ -63,11 +63,11 @@ impl Failure {
             Self::NotAllowed { code, message } | Self::Refused { code, message } => {
                 Some(format!("{code}: {message}"))
             }
-            Self::Unread => None,
+            Self::OutputClosed => None,
         }
     }
 
-    /// Whether trying again may help: nobody was there to refuse.
+    /// Whether a retry may help, because no coop answered.
     pub(super) fn is_transient(&self) -> bool {
         matches!(self, Self::Unreachable(_))
     }
@@ -78,14 +78,22 @@ impl From<Status> for Failure {
         let message = status.message().to_owned();
         match (reason(&status).map(|reason| reason.code), status.code()) {
             (Some(code), _)
-                if matches!(Refusal::from_wire(&code), Some(Refusal::Unauthorized | Refusal::Forbidden)) =>
+                if matches!(
+                    Refusal::from_wire(&code),
+                    Some(Refusal::Unauthorized | Refusal::Forbidden)
+                ) =>
             {
                 Self::NotAllowed { code, message }
             }
             (Some(code), _) => Self::Refused { code, message },
-            (None, Code::Unauthenticated) => Self::NotAllowed { code: "UNAUTHORIZED".to_owned(), message },
-            (None, Code::PermissionDenied) => Self::NotAllowed { code: "FORBIDDEN".to_owned(), message },
-            // Without a reason of coop's own, these are the transport's words for a lost connection.
+            (None, Code::Unauthenticated) => {
+                Self::NotAllowed { code: "UNAUTHORIZED".to_owned(), message }
+            }
+            (None, Code::PermissionDenied) => {
+                Self::NotAllowed { code: "FORBIDDEN".to_owned(), message }
+            }
+            // Without coop's own error details, the transport uses these codes for a lost
+            // connection.
             (None, Code::Unavailable | Code::Cancelled | Code::Unknown | Code::Internal) => {
                 Self::Unreachable(format!("the connection failed: {}", innermost(&status)))
             }
@@ -103,7 +111,7 @@ impl From<ConnectError> for Failure {
     }
 }
 
-/// The outermost error only says that it is one; the innermost says why.
+/// The text of the innermost error, which is the actual cause.
 fn innermost(status: &Status) -> String {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(status);
     while let Some(inner) = cause.and_then(std::error::Error::source) {
@@ -121,7 +129,7 @@ mod tests {
     use crate::error::Error;
 
     #[test]
-    fn scripts_can_tell_failures_apart() {
+    fn each_failure_has_its_exit_code_and_text() {
         let refusal = |code| Failure::from(Status::from(Error::new(code, "why")));
         for (failure, code, text) in [
             (Failure::Usage("what".into()), 64, Some("what")),
@@ -136,7 +144,7 @@ mod tests {
             (Failure::Unconfirmed("perhaps".into()), 75, Some("perhaps")),
             (Failure::TimedOut("too late".into()), 124, Some("too late")),
             (Failure::Unwritten("the disk is full".into()), 1, Some("the disk is full")),
-            (Failure::Unread, 0, None),
+            (Failure::OutputClosed, 0, None),
         ] {
             assert_eq!(failure.exit_code(), ExitCode::from(code), "{failure:?}");
             assert_eq!(failure.text().as_deref(), text);

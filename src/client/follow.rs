@@ -1,67 +1,71 @@
-//! Reads a stream through lost connections, until the session ends or nobody reads what is printed. What the
-//! stream is about is not known here.
+//! Reads a stream across lost connections, until the session ends or stdout is closed.
+//! It does not know what the stream carries.
 
 use coop_client::Client;
 use tokio::time::sleep_until;
 use tonic::Streaming;
 
-use super::attempts::Attempts;
 use super::failure::Failure;
-use super::{Line, print};
+use super::retry::Retry;
+use super::{Endpoint, print};
 use crate::error::Code;
 
-/// A stream that can be taken up where it was left.
+/// A stream that can be resumed after the last item.
 pub(super) trait Feed {
     type Item;
 
-    /// Opens it after everything that was taken.
+    /// Opens the stream after the last item that was taken.
     async fn open(&self, coop: &mut Client) -> Result<Streaming<Self::Item>, Failure>;
 
-    /// Prints what is worth it, and remembers the place.
+    /// Prints the item, and remembers its position.
     fn take(&mut self, item: Self::Item) -> Result<(), Failure>;
 
-    /// Whether the session has said that it ends, so that a lost connection is no surprise.
+    /// Whether the session has announced its end, so that a lost connection is expected.
     fn is_over(&self) -> bool;
 }
 
-pub(super) async fn follow(line: &Line, mut feed: impl Feed) -> Result<(), Failure> {
-    let mut stream = feed.open(&mut line.connect().await?).await?;
-    let unread = print::unread();
-    tokio::pin!(unread);
+pub(super) async fn follow(endpoint: &Endpoint, mut feed: impl Feed) -> Result<(), Failure> {
+    let mut stream = feed.open(&mut endpoint.connect().await?).await?;
+    let closed = print::output_closed();
+    tokio::pin!(closed);
     loop {
         let item = tokio::select! {
             item = stream.message() => item.map_err(Failure::from),
-            () = &mut unread => return Err(Failure::Unread),
+            () = &mut closed => return Err(Failure::OutputClosed),
         };
         match item {
             Ok(Some(item)) => feed.take(item)?,
             Ok(None) => break,
-            Err(failure) if feed.is_over() || is_goodbye(&failure) => break,
+            Err(failure) if feed.is_over() || is_shutdown(&failure) => break,
             Err(failure) => {
                 let again = tokio::select! {
-                    again = reopen(line, &feed, failure) => again,
-                    () = &mut unread => return Err(Failure::Unread),
+                    again = reopen(endpoint, &feed, failure) => again,
+                    () = &mut closed => return Err(Failure::OutputClosed),
                 };
                 stream = match again {
                     Ok(stream) => stream,
-                    Err(failure) if is_goodbye(&failure) => break,
+                    Err(failure) if is_shutdown(&failure) => break,
                     Err(failure) => return Err(failure),
                 };
             }
         }
     }
-    print::say("the session has ended");
+    print::message("the session has ended");
     Ok(())
 }
 
-async fn reopen<F: Feed>(line: &Line, feed: &F, lost: Failure) -> Result<Streaming<F::Item>, Failure> {
+async fn reopen<F: Feed>(
+    endpoint: &Endpoint,
+    feed: &F,
+    lost: Failure,
+) -> Result<Streaming<F::Item>, Failure> {
     if let Some(text) = lost.text().filter(|_| lost.is_transient()) {
-        print::say(&format!("trying again: {text}"));
+        print::message(&format!("trying again: {text}"));
     }
-    let (mut attempts, mut failure) = (Attempts::new(), lost);
-    while let Some(next) = attempts.next_after(&failure) {
+    let (mut retry, mut failure) = (Retry::new(), lost);
+    while let Some(next) = retry.next_after(&failure) {
         sleep_until(next).await;
-        let attempt = async { feed.open(&mut line.connect().await?).await };
+        let attempt = async { feed.open(&mut endpoint.connect().await?).await };
         failure = match attempt.await {
             Ok(stream) => return Ok(stream),
             Err(failure) => failure,
@@ -70,7 +74,7 @@ async fn reopen<F: Feed>(line: &Line, feed: &F, lost: Failure) -> Result<Streami
     Err(failure)
 }
 
-/// How coop ends its streams when it goes.
-fn is_goodbye(failure: &Failure) -> bool {
+/// Whether this is how coop ends its streams when it shuts down.
+fn is_shutdown(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused { code, .. } if code == Code::NotReady.as_str())
 }

@@ -1,5 +1,5 @@
-//! What the person wants: keys, another size, to leave. It reads stdin and the signals that end
-//! a program, and knows nothing of the session.
+//! The user's input: keys, resizes, Ctrl-] and signals. It reads stdin and the signals that end a
+//! program, and does not know the session.
 
 use std::io::{self, Read as _};
 use std::thread;
@@ -14,84 +14,86 @@ const WAITING: usize = 4;
 /// Ctrl-], as most terminals send it.
 const DETACH: u8 = 0x1d;
 
-/// Something the person, or the system in their place, wants.
+/// An input of the user, or of the system.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum UserInput {
     Type(Bytes),
     Detach,
     /// Stdin has ended.
-    NoMore,
+    End,
     /// The terminal has another size.
     Resize,
-    /// This signal wants the program to end.
+    /// A signal that ends the program.
     Quit(u8),
 }
 
-/// The source of wishes.
+/// The source of the user's input.
 pub(super) struct Keyboard {
     chunks: mpsc::Receiver<Bytes>,
-    /// Whether Ctrl-] is a wish rather than a byte.
+    /// Whether Ctrl-] detaches; otherwise it is a byte like any other.
     detaches: bool,
-    /// What has been read already.
-    next: Option<Wish>,
+    /// Input that was read but not returned yet.
+    pending: Option<UserInput>,
     ended: bool,
     window: Signal,
-    endings: [(u8, Signal); 4],
+    exit_signals: [(u8, Signal); 4],
 }
 
 impl Keyboard {
-    /// The thread lives as long as the process: only another byte would wake it.
+    /// The thread lives as long as the process, because only another byte would wake it.
     pub(super) fn start(detaches: bool) -> io::Result<Self> {
         let (chunks, waiting) = mpsc::channel(WAITING);
-        let ending = |kind: SignalKind, number: u8| signal(kind).map(|signal| (number, signal));
+        let exit_signal =
+            |kind: SignalKind, number: u8| signal(kind).map(|signal| (number, signal));
         let keyboard = Self {
             chunks: waiting,
             detaches,
-            next: None,
+            pending: None,
             ended: false,
             window: signal(SignalKind::window_change())?,
-            endings: [
-                ending(SignalKind::hangup(), 1)?,
-                ending(SignalKind::interrupt(), 2)?,
-                ending(SignalKind::quit(), 3)?,
-                ending(SignalKind::terminate(), 15)?,
+            exit_signals: [
+                exit_signal(SignalKind::hangup(), 1)?,
+                exit_signal(SignalKind::interrupt(), 2)?,
+                exit_signal(SignalKind::quit(), 3)?,
+                exit_signal(SignalKind::terminate(), 15)?,
             ],
         };
-        let _detached = thread::Builder::new().name("keyboard".to_owned()).spawn(move || read(&chunks))?;
+        let _detached =
+            thread::Builder::new().name("keyboard".to_owned()).spawn(move || read(&chunks))?;
         Ok(keyboard)
     }
 
-    /// Waits for the next wish; nothing is lost if this is given up. If not listening, what is
-    /// typed waits, and everything else is still a wish.
-    pub(super) async fn wish(&mut self, listening: bool) -> Wish {
-        if let Some(wish) = self.next.take() {
-            return wish;
+    /// Waits for the next input. Cancelling loses nothing. Without `listening`, typed keys are left
+    /// waiting, and everything else is still returned.
+    pub(super) async fn next(&mut self, listening: bool) -> UserInput {
+        if let Some(input) = self.pending.take() {
+            return input;
         }
-        let [hangup, interrupt, quit, terminate] = &mut self.endings;
+        let [hangup, interrupt, quit, terminate] = &mut self.exit_signals;
         tokio::select! {
-            _ = hangup.1.recv() => Wish::Quit(hangup.0),
-            _ = interrupt.1.recv() => Wish::Quit(interrupt.0),
-            _ = quit.1.recv() => Wish::Quit(quit.0),
-            _ = terminate.1.recv() => Wish::Quit(terminate.0),
-            _ = self.window.recv() => Wish::Resize,
+            _ = hangup.1.recv() => UserInput::Quit(hangup.0),
+            _ = interrupt.1.recv() => UserInput::Quit(interrupt.0),
+            _ = quit.1.recv() => UserInput::Quit(quit.0),
+            _ = terminate.1.recv() => UserInput::Quit(terminate.0),
+            _ = self.window.recv() => UserInput::Resize,
             chunk = self.chunks.recv(), if listening && !self.ended => match chunk {
                 Some(chunk) => self.typed(chunk),
                 None => {
                     self.ended = true;
-                    Wish::NoMore
+                    UserInput::End
                 }
             },
         }
     }
 
-    fn typed(&mut self, mut chunk: Bytes) -> Wish {
+    fn typed(&mut self, mut chunk: Bytes) -> UserInput {
         match find_detach(&chunk) {
-            Some(0) if self.detaches => Wish::Detach,
+            Some(0) if self.detaches => UserInput::Detach,
             Some(at) if self.detaches => {
-                self.next = Some(Wish::Detach);
-                Wish::Type(chunk.split_to(at))
+                self.pending = Some(UserInput::Detach);
+                UserInput::Type(chunk.split_to(at))
             }
-            Some(_) | None => Wish::Type(chunk),
+            Some(_) | None => UserInput::Type(chunk),
         }
     }
 }
@@ -113,8 +115,8 @@ fn read(chunks: &mpsc::Sender<Bytes>) {
     }
 }
 
-/// Where Ctrl-] stands, in any of the ways a terminal sends it: a program may have switched the
-/// keyboard to another encoding.
+/// The position of Ctrl-], in any encoding: a program may have switched the keyboard to another
+/// one.
 fn find_detach(bytes: &[u8]) -> Option<usize> {
     bytes.iter().enumerate().find_map(|(at, byte)| match *byte {
         DETACH => Some(at),
@@ -135,7 +137,7 @@ fn is_encoded_detach(bytes: &[u8]) -> bool {
     });
     let (first, second, third) = (params.next(), params.next(), params.next());
     match (first, second, third, last) {
-        // A key that is let go (3) is not pressed.
+        // Event 3 is the release of a key.
         (Some((93, _)), Some((modifiers, event)), _, b'u') => is_ctrl(modifiers) && event != 3,
         (Some((27, _)), Some((modifiers, _)), Some((93, _)), b'~') => is_ctrl(modifiers),
         _ => false,
@@ -146,7 +148,7 @@ fn number(digits: &[u8]) -> u32 {
     std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Ctrl alone, whatever the locks are.
+/// Whether Ctrl is the only modifier, apart from locks.
 fn is_ctrl(modifiers: u32) -> bool {
     const CTRL: u32 = 4;
     const LOCKS: u32 = 64 | 128;
@@ -158,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ctrl_bracket_is_found_however_it_is_sent() {
+    fn ctrl_bracket_is_found_in_every_encoding() {
         for (bytes, wanted) in [
             (&b""[..], None),
             (b"ls\r", None),

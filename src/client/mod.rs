@@ -1,25 +1,27 @@
-//! coop as a client: what the verbs ask of a running coop, and how they say what came of it.
-//! It knows the API as every other client does, and nothing of the server behind it.
+//! coop as a client: carries out the verbs against a running coop, and prints the results.
+//! It uses the API like every other client, and does not know the server.
 
+mod agent;
 mod attach;
-mod attempts;
+mod attach_stream;
 mod display;
 mod events;
 mod failure;
 mod follow;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod keyboard;
-mod local;
-mod mute;
-mod person;
 mod print;
 mod prompt;
 mod query;
+mod query_filter;
+mod raw_terminal;
+mod retry;
 mod shutdown;
-mod sitting;
 mod state;
-mod talk;
+mod user;
+mod utf8;
 
-use std::ffi::OsStr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -32,18 +34,16 @@ use crate::cli::{self, Verb};
 use crate::config::{self, Environment};
 use failure::Failure;
 
-/// Longer than any answer takes: coop itself gives up on a write after 5 seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Set in every child of a coop.
-const SESSION: &str = "COOP_SESSION_ID";
+/// How long to wait for an response. coop itself gives up on a write after 5 seconds.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Does what the verb says; the exit code tells scripts what came of it.
+/// Carries out the verb. The exit code is the result for scripts.
 pub async fn run(verb: Verb, environment: &Environment) -> ExitCode {
     match Box::pin(perform(verb, environment)).await {
         Ok(code) => code,
         Err(failure) => {
             if let Some(text) = failure.text() {
-                print::say(&text);
+                print::message(&text);
             }
             failure.exit_code()
         }
@@ -52,74 +52,86 @@ pub async fn run(verb: Verb, environment: &Environment) -> ExitCode {
 
 async fn perform(verb: Verb, environment: &Environment) -> Result<ExitCode, Failure> {
     match verb {
-        Verb::Attach { target, lock, no_resize } => {
-            let line = Line::new(target.target, target.identity, environment)?;
-            let inside = environment.get(OsStr::new(SESSION)).map(|id| id.to_string_lossy().into_owned());
-            return attach::run(&line, attach::Wanted { lock, resize: !no_resize, inside }).await;
+        Verb::Attach { target, lock, no_resize, allow_clipboard } => {
+            let endpoint = Endpoint::new(target.target, target.identity, environment)?;
+            let inside = config::surrounding_session(environment);
+            let resize = !no_resize;
+            let options = attach::Options { lock, resize, allow_clipboard, inside };
+            return attach::run(&endpoint, options).await;
         }
         Verb::Screen { target, ansi, json } => {
-            screen(&Line::new(target.target, target.identity, environment)?, ansi, json).await?;
+            screen(&Endpoint::new(target.target, target.identity, environment)?, ansi, json)
+                .await?;
         }
         Verb::Input { at, no_enter, text, json } => {
-            let line = Line::new(at.target, at.identity, environment)?;
+            let endpoint = Endpoint::new(at.target, at.identity, environment)?;
             let request = v1::SendInputRequest { text: text.join(" "), enter: !no_enter };
-            let answer = call(line.connect().await?.send_input(request)).await?;
-            print::json_if(json, &answer)?;
+            let response = call(endpoint.connect().await?.send_input(request)).await?;
+            print::json_if(json, &response)?;
         }
         Verb::Keys { at, keys, json } => {
-            let line = Line::new(at.target, at.identity, environment)?;
-            let answer = call(line.connect().await?.send_keys(v1::SendKeysRequest { keys })).await?;
-            print::json_if(json, &answer)?;
+            let endpoint = Endpoint::new(at.target, at.identity, environment)?;
+            let response =
+                call(endpoint.connect().await?.send_keys(v1::SendKeysRequest { keys })).await?;
+            print::json_if(json, &response)?;
         }
         Verb::Events { target, since, types, json } => {
-            let line = Line::new(target.target, target.identity, environment)?;
+            let endpoint = Endpoint::new(target.target, target.identity, environment)?;
             let request = v1::StreamEventsRequest { since_seq: since, types, epoch: None };
-            events::run(&line, request, json).await?;
+            events::run(&endpoint, request, json).await?;
         }
         Verb::State(state) => {
-            let line = Line::new(state.target.target.clone(), state.target.identity.clone(), environment)?;
-            state::run(&line, state).await?;
+            let endpoint = Endpoint::new(
+                state.target.target.clone(),
+                state.target.identity.clone(),
+                environment,
+            )?;
+            state::run(&endpoint, state).await?;
         }
         Verb::Nudge(nudge) => {
-            let line = Line::new(nudge.at.target.clone(), nudge.at.identity.clone(), environment)?;
-            talk::nudge(&line, nudge).await?;
+            let endpoint =
+                Endpoint::new(nudge.at.target.clone(), nudge.at.identity.clone(), environment)?;
+            agent::nudge(&endpoint, nudge).await?;
         }
         Verb::Respond(respond) => {
-            let line = Line::new(respond.at.target.clone(), respond.at.identity.clone(), environment)?;
-            talk::respond(&line, respond).await?;
+            let endpoint =
+                Endpoint::new(respond.at.target.clone(), respond.at.identity.clone(), environment)?;
+            agent::respond(&endpoint, respond).await?;
         }
         Verb::Interrupt { target, json } => {
-            talk::interrupt(&Line::new(target.target, target.identity, environment)?, json).await?;
+            agent::interrupt(&Endpoint::new(target.target, target.identity, environment)?, json)
+                .await?;
         }
         Verb::Explain { target, json } => {
-            state::explain(&Line::new(target.target, target.identity, environment)?, json).await?;
+            state::explain(&Endpoint::new(target.target, target.identity, environment)?, json)
+                .await?;
         }
         Verb::Shutdown { target, grace, json } => {
-            let line = Line::new(target.target, target.identity, environment)?;
-            shutdown::run(&line, grace.map(Duration::from_secs), json).await?;
+            let endpoint = Endpoint::new(target.target, target.identity, environment)?;
+            shutdown::run(&endpoint, grace.map(Duration::from_secs), json).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn screen(line: &Line, ansi: bool, json: bool) -> Result<(), Failure> {
+async fn screen(endpoint: &Endpoint, ansi: bool, json: bool) -> Result<(), Failure> {
     let format = match ansi {
         true => v1::get_screen_request::Format::Ansi,
         false => v1::get_screen_request::Format::Text,
     };
     let request = v1::GetScreenRequest { format: format.into(), ..Default::default() };
-    let screen = call(line.connect().await?.get_screen(request)).await?;
+    let screen = call(endpoint.connect().await?.get_screen(request)).await?;
     if json { print::json(&screen) } else { print::out(&print::rows(&screen.lines)) }
 }
 
-/// Whom to call, and as whom.
+/// The coop to call, and the credentials to call it with.
 #[derive(Debug)]
-struct Line {
+struct Endpoint {
     target: Target,
     credentials: Credentials,
 }
 
-impl Line {
+impl Endpoint {
     fn new(
         named: Option<String>,
         identity: cli::Identity,
@@ -132,7 +144,10 @@ impl Line {
                 .map_err(|error| Failure::Usage(format!("--tls-ca {}: {error}", path.display())))
         };
         let ca = identity.tls_ca.map(read).transpose()?;
-        Ok(Self { target, credentials: Credentials { token: identity.token, ca, ..Credentials::default() } })
+        Ok(Self {
+            target,
+            credentials: Credentials { token: identity.token, ca, ..Credentials::default() },
+        })
     }
 
     async fn connect(&self) -> Result<Client, Failure> {
@@ -140,17 +155,19 @@ impl Line {
     }
 }
 
-/// Waits for an answer, but not forever.
-async fn call<T>(answer: impl Future<Output = Result<Response<T>, Status>>) -> Result<T, Failure> {
-    call_for(PATIENCE, answer).await
+/// Waits for an response, up to `RESPONSE_TIMEOUT`.
+async fn call<T>(
+    response: impl Future<Output = Result<Response<T>, Status>>,
+) -> Result<T, Failure> {
+    call_for(RESPONSE_TIMEOUT, response).await
 }
 
 async fn call_for<T>(
-    patience: Duration,
-    answer: impl Future<Output = Result<Response<T>, Status>>,
+    limit: Duration,
+    response: impl Future<Output = Result<Response<T>, Status>>,
 ) -> Result<T, Failure> {
-    match timeout(patience, answer).await {
-        Ok(answer) => Ok(answer.map_err(Failure::from)?.into_inner()),
-        Err(_) => Err(Failure::Unreachable(format!("no answer within {} s", patience.as_secs()))),
+    match timeout(limit, response).await {
+        Ok(response) => Ok(response.map_err(Failure::from)?.into_inner()),
+        Err(_) => Err(Failure::Unreachable(format!("no response within {} s", limit.as_secs()))),
     }
 }

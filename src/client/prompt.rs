@@ -1,12 +1,12 @@
-//! A prompt for people: in a line, or whole with the numbers that its answers are given by. How it is answered is not
-//! known here.
+//! Describes a prompt: in one line, or in full with the numbers of its options. It does not know
+//! how a prompt is answered.
 
 use coop_client::v1;
 
 use super::print::one_line;
 
-/// What it is, which one, and what it asks.
-pub(super) fn in_short(prompt: &v1::PromptContext) -> String {
+/// Its type, id and message.
+pub(super) fn summary(prompt: &v1::PromptContext) -> String {
     let kind = match &prompt.subtype {
         Some(subtype) => format!("{}/{subtype}", prompt.r#type),
         None => prompt.r#type.clone(),
@@ -15,8 +15,8 @@ pub(super) fn in_short(prompt: &v1::PromptContext) -> String {
 }
 
 /// Everything that is needed to answer it.
-pub(super) fn in_full(prompt: &v1::PromptContext) -> String {
-    let mut lines = vec![in_short(prompt)];
+pub(super) fn details(prompt: &v1::PromptContext) -> String {
+    let mut lines = vec![summary(prompt)];
     lines.extend(prompt.tool.iter().map(|tool| format!("tool     {tool}")));
     lines.extend(prompt.input.iter().map(|input| format!("input    {input}")));
     lines.extend(prompt.summary.iter().map(|summary| format!("plan     {summary}")));
@@ -31,7 +31,9 @@ pub(super) fn in_full(prompt: &v1::PromptContext) -> String {
         lines.extend(numbered(&question.options, &question.option_descriptions));
     }
     if prompt.options_fallback {
-        lines.push("the dialog could not be read; these are the options that such dialogs have".to_owned());
+        lines.push(
+            "the dialog could not be read; these are the usual options of such dialogs".to_owned(),
+        );
     }
     if !prompt.ready {
         lines.push("the dialog does not take keys yet".to_owned());
@@ -39,7 +41,10 @@ pub(super) fn in_full(prompt: &v1::PromptContext) -> String {
     lines.iter().map(|line| one_line(line) + "\n").collect()
 }
 
-fn numbered<'a>(options: &'a [String], descriptions: &'a [String]) -> impl Iterator<Item = String> + 'a {
+fn numbered<'a>(
+    options: &'a [String],
+    descriptions: &'a [String],
+) -> impl Iterator<Item = String> + 'a {
     options.iter().enumerate().map(|(index, option)| {
         let described = descriptions.get(index).filter(|text| !text.is_empty());
         let described = described.map(|text| format!("  ({text})")).unwrap_or_default();
@@ -70,19 +75,20 @@ mod tests {
         let wanted = "permission 7-1 Do you want to proceed?\n\
                       tool     Bash\n\
                       input    {\"command\":\"ls\"}\n   1. Yes\n   2. No [2J\n";
-        assert_eq!(in_full(&prompt), wanted);
+        assert_eq!(details(&prompt), wanted);
     }
 
     #[test]
-    fn questions_are_numbered_each_for_itself() {
-        let question =
-            |header: &str, multi_select, options: &[&str], descriptions: &[&str]| v1::QuestionContext {
+    fn the_options_of_each_question_are_numbered_from_one() {
+        let question = |header: &str, multi_select, options: &[&str], descriptions: &[&str]| {
+            v1::QuestionContext {
                 question: format!("{header}?"),
                 header: header.into(),
                 multi_select,
                 options: words(options),
                 option_descriptions: words(descriptions),
-            };
+            }
+        };
         let prompt = v1::PromptContext {
             id: "7-2".into(),
             r#type: "question".into(),
@@ -98,6 +104,6 @@ mod tests {
         let wanted = "question 7-2 Colour?\n  Colour: Colour?\n   1. Red  (warm)\n   2. Blue\n\
                       > Fruit: Fruit? (one or several)\n   1. Apple\n\
                       the dialog does not take keys yet\n";
-        assert_eq!(in_full(&prompt), wanted);
+        assert_eq!(details(&prompt), wanted);
     }
 }

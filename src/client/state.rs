@@ -1,44 +1,49 @@
-//! `coop state` and `coop explain`: what the agent is doing, until when, and why coop thinks so.
+//! `coop state` and `coop explain`: print, watch or wait for the agent's state, and explain it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use coop_client::{Client, v1};
+use coop_client::{Client, StateEventKind, v1};
 use tokio::time::Instant;
 use tonic::Streaming;
 
 use super::events::{self, describe_gap, describe_state, source};
 use super::failure::Failure;
 use super::follow::{Feed, follow};
-use super::{Line, PATIENCE, call, call_for, print, prompt};
-use crate::cli;
+use super::{Endpoint, RESPONSE_TIMEOUT, call, call_for, print, prompt};
+use crate::{cli, timestamp};
 
-/// The longest that one call waits; whoever waits longer asks again.
-const SLICE: Duration = Duration::from_secs(60);
+/// The longest wait of one call; a longer wait takes several.
+const CALL_LIMIT: Duration = Duration::from_secs(60);
 /// How many characters of the agent's last message are shown.
-const SAID: usize = 200;
+const MESSAGE_LIMIT: usize = 200;
 
-pub(super) async fn run(line: &Line, wanted: cli::State) -> Result<(), Failure> {
+pub(super) async fn run(endpoint: &Endpoint, wanted: cli::State) -> Result<(), Failure> {
     if wanted.watch {
-        return follow(line, Watch { request: v1::StreamStateRequest::default(), json: wanted.json }).await;
+        return follow(
+            endpoint,
+            Watch { request: v1::StreamStateRequest::default(), json: wanted.json },
+        )
+        .await;
     }
     if !wanted.wait.is_empty() {
-        return wait(line, wanted).await;
+        return wait(endpoint, wanted).await;
     }
-    let agent = call(line.connect().await?.get_agent_state(v1::GetAgentStateRequest {})).await?;
+    let agent =
+        call(endpoint.connect().await?.get_agent_state(v1::GetAgentStateRequest {})).await?;
     if wanted.json { print::json(&agent) } else { print::out(&describe(&agent)) }
 }
 
-async fn wait(line: &Line, wanted: cli::State) -> Result<(), Failure> {
+async fn wait(endpoint: &Endpoint, wanted: cli::State) -> Result<(), Failure> {
     let stable_ms = wanted.stable.map(i32::try_from).transpose();
     let stable_ms = stable_ms.map_err(|_| Failure::Usage("--stable is too long".to_owned()))?;
     let limit = wanted.timeout.map(Duration::from_secs);
-    // What no clock can hold is as good as forever.
+    // A limit that no clock can represent means to wait forever.
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let mut coop = line.connect().await?;
+    let mut coop = endpoint.connect().await?;
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let slice = left.unwrap_or(SLICE).min(SLICE);
+        let slice = left.unwrap_or(CALL_LIMIT).min(CALL_LIMIT);
         let request = v1::WaitForStateRequest {
             state: wanted.wait.clone(),
             stable_ms,
@@ -46,80 +51,90 @@ async fn wait(line: &Line, wanted: cli::State) -> Result<(), Failure> {
             after_seq: wanted.after,
             epoch: None,
         };
-        let answer = call_for(slice + PATIENCE, coop.wait_for_state(request)).await?;
+        let response = call_for(slice + RESPONSE_TIMEOUT, coop.wait_for_state(request)).await?;
         let last = left.is_some_and(|left| left <= slice);
-        if !answer.matched && !last {
+        if !response.matched && !last {
             continue;
         }
         if wanted.json {
-            print::json(&answer)?;
-        } else if answer.matched {
-            print::out(&describe(&answer.agent.unwrap_or_default()))?;
+            print::json(&response)?;
+        } else if response.matched {
+            print::out(&describe(&response.agent.unwrap_or_default()))?;
         }
-        if answer.matched {
+        if response.matched {
             return Ok(());
         }
         let waited = limit.unwrap_or_default().as_secs();
-        return Err(Failure::TimedOut(format!("the agent is still {} after {waited} s", answer.state)));
+        return Err(Failure::TimedOut(format!(
+            "the agent is still {} after {waited} s",
+            response.state
+        )));
     }
 }
 
-/// The state in the first line, and under it everything that there is to say about it.
+/// The state in the first line, and its details below.
 fn describe(agent: &v1::GetAgentStateResponse) -> String {
-    let since = print::timestamp(agent.state_since_epoch_ms);
+    let since = timestamp::format(agent.state_since_epoch_ms);
     let mut lines = vec![
-        format!("{} since {since} ({})", agent.state, source(&agent.detection_tier, &agent.detection_cause)),
+        format!(
+            "{} since {since} ({})",
+            agent.state,
+            source(&agent.detection_tier, &agent.detection_cause)
+        ),
         format!("agent    {}", agent.agent),
     ];
     let mut add = |name: &str, text: Option<String>| {
         lines.extend(text.map(|text| format!("{name:<8} {text}")));
     };
-    add("prompt", agent.prompt.as_ref().map(prompt::in_short));
+    add("prompt", agent.prompt.as_ref().map(prompt::summary));
     let category =
         agent.error_category.as_deref().map(|category| format!("{category}: ")).unwrap_or_default();
     add("error", agent.error_detail.as_ref().map(|detail| format!("{category}{detail}")));
     add("parked", agent.parked_reason.clone());
-    add("resumes", agent.resume_at_epoch_ms.map(print::timestamp));
-    add("grace", agent.idle_grace_remaining_secs.map(|secs| format!("{secs:.0} s until it counts as idle")));
+    add("resumes", agent.resume_at_epoch_ms.map(timestamp::format));
+    add(
+        "grace",
+        agent.idle_grace_remaining_secs.map(|secs| format!("{secs:.0} s until it counts as idle")),
+    );
     add("mode", agent.permission_mode.clone());
     add("session", agent.agent_session_id.clone());
     add("said", agent.last_message.as_deref().map(beginning));
     lines.iter().map(|line| print::one_line(line) + "\n").collect()
 }
 
-/// As much of a message as fits on a line or two.
+/// The beginning of a message, up to `MESSAGE_LIMIT` characters.
 fn beginning(message: &str) -> String {
     let mut chars = message.trim().chars();
-    let text: String = chars.by_ref().take(SAID).collect();
+    let text: String = chars.by_ref().take(MESSAGE_LIMIT).collect();
     if chars.next().is_some() { text + "…" } else { text }
 }
 
-/// The states from now on.
+/// The stream of states from now on.
 struct Watch {
     request: v1::StreamStateRequest,
     json: bool,
 }
 
 impl Watch {
-    /// Where nothing was missed, the snapshot of a stream that was taken up again says nothing new.
+    /// Whether to print the event. The snapshot of a resumed stream is new only after a gap.
     fn is_news(&self, state: &v1::AgentStateEvent) -> bool {
-        match state.kind.as_str() {
-            "heartbeat" => false,
-            "snapshot" => self.request.epoch.is_none() || state.gap.is_some(),
-            _ => true,
+        match StateEventKind::parse(&state.kind) {
+            Some(StateEventKind::Heartbeat) => false,
+            Some(StateEventKind::Snapshot) => self.request.epoch.is_none() || state.gap.is_some(),
+            Some(StateEventKind::Transition | StateEventKind::Gap) | None => true,
         }
     }
 }
 
-/// What was missed, and what the state is now.
+/// The gap, if there was one, and the new state.
 fn change(state: &v1::AgentStateEvent) -> String {
     let mut text = String::new();
     if let Some(gap) = &state.gap {
         text = events::line(0, state.seq, &describe_gap(gap)) + "\n";
     }
-    if state.kind != "gap" {
-        let asked = state.prompt.as_ref().map(|prompt| format!(" {}", prompt::in_short(prompt)));
-        let now = describe_state(state) + &asked.unwrap_or_default();
+    if StateEventKind::parse(&state.kind) != Some(StateEventKind::Gap) {
+        let prompt = state.prompt.as_ref().map(|prompt| format!(" {}", prompt::summary(prompt)));
+        let now = describe_state(state) + &prompt.unwrap_or_default();
         text += &events::line(state.at_epoch_ms, state.seq, &now);
         text += "\n";
     }
@@ -148,21 +163,27 @@ impl Feed for Watch {
     }
 }
 
-pub(super) async fn explain(line: &Line, json: bool) -> Result<(), Failure> {
-    let answer = call(line.connect().await?.explain_state(v1::ExplainStateRequest {})).await?;
-    if json { print::json(&answer) } else { print::out(&explanation(&answer)) }
+pub(super) async fn explain(endpoint: &Endpoint, json: bool) -> Result<(), Failure> {
+    let response =
+        call(endpoint.connect().await?.explain_state(v1::ExplainStateRequest {})).await?;
+    if json { print::json(&response) } else { print::out(&explanation(&response)) }
 }
 
-/// The verdict, why, and a table of what every source said last, the newest first.
-fn explanation(answer: &v1::ExplainStateResponse) -> String {
-    let mut text = format!("{}: {}\n", answer.state, print::one_line(&answer.reason));
-    let mut votes: Vec<&v1::Vote> = answer.votes.iter().collect();
+/// The state, its reason, a table of every source's last vote, the newest first, and what coop
+/// could not use of the sources.
+fn explanation(response: &v1::ExplainStateResponse) -> String {
+    let mut text = format!("{}: {}\n", response.state, print::one_line(&response.reason));
+    let mut votes: Vec<&v1::Vote> = response.votes.iter().collect();
     votes.sort_by_key(|vote| vote.age_ms);
     for vote in votes {
         let age = Duration::from_millis(vote.age_ms).as_secs_f32();
         let v1::Vote { tier, state, cause, evidence, .. } = vote;
         let row = format!("{tier:<12} {state:<9} {age:>8.1} s ago  {cause:<24} {evidence}");
         // Writing into a String cannot fail.
+        let _always = writeln!(text, "{}", print::one_line(&row));
+    }
+    for v1::SourceCounter { name, count } in &response.source_counters {
+        let row = format!("not used: {name} {count}");
         let _always = writeln!(text, "{}", print::one_line(&row));
     }
     text
@@ -173,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_word_is_the_state() {
+    fn the_description_starts_with_the_state() {
         let agent = v1::GetAgentStateResponse {
             agent: "toy".into(),
             state: "error".into(),
@@ -191,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_was_taken_up_again_repeats_nothing_and_hides_nothing() {
-        let told = |kind: &str, prev: &str, gap: Option<v1::Gap>| v1::AgentStateEvent {
+    fn a_resumed_stream_prints_gaps_and_repeats_nothing() {
+        let event = |kind: &str, prev: &str, gap: Option<v1::Gap>| v1::AgentStateEvent {
             kind: kind.into(),
             prev: prev.into(),
             next: "idle".into(),
@@ -204,22 +225,28 @@ mod tests {
         };
         let gap = || Some(v1::Gap { reason: "epoch".into(), from: 7, to: 9 });
         let first = Watch { request: v1::StreamStateRequest::default(), json: false };
-        let again = Watch { request: v1::StreamStateRequest { since_seq: 4, epoch: Some(1) }, json: false };
-        assert!(first.is_news(&told("snapshot", "", None)) && !again.is_news(&told("snapshot", "", None)));
-        assert!(again.is_news(&told("snapshot", "", gap())) && again.is_news(&told("gap", "", gap())));
-        assert!(again.is_news(&told("transition", "working", None)));
-        assert!(!first.is_news(&told("heartbeat", "", None)));
+        let again =
+            Watch { request: v1::StreamStateRequest { since_seq: 4, epoch: Some(1) }, json: false };
+        assert!(
+            first.is_news(&event("snapshot", "", None))
+                && !again.is_news(&event("snapshot", "", None))
+        );
+        assert!(
+            again.is_news(&event("snapshot", "", gap())) && again.is_news(&event("gap", "", gap()))
+        );
+        assert!(again.is_news(&event("transition", "working", None)));
+        assert!(!first.is_news(&event("heartbeat", "", None)));
 
         let missed = "-                            4 7 to 8 are missing (epoch)\n";
         let now = "1970-01-01T00:00:01.000Z     4 idle (hooks)\n";
-        assert_eq!(change(&told("snapshot", "", gap())), format!("{missed}{now}"));
-        assert_eq!(change(&told("gap", "", gap())), missed);
+        assert_eq!(change(&event("snapshot", "", gap())), format!("{missed}{now}"));
+        assert_eq!(change(&event("gap", "", gap())), missed);
         let changed = "1970-01-01T00:00:01.000Z     4 working -> idle (hooks)\n";
-        assert_eq!(change(&told("transition", "working", None)), changed);
+        assert_eq!(change(&event("transition", "working", None)), changed);
     }
 
     #[test]
-    fn the_newest_word_comes_first() {
+    fn the_newest_vote_comes_first() {
         let vote = |tier: &str, age_ms, evidence: &str| v1::Vote {
             tier: tier.into(),
             state: "idle".into(),
@@ -227,7 +254,7 @@ mod tests {
             cause: "c".into(),
             evidence: evidence.into(),
         };
-        let answer = v1::ExplainStateResponse {
+        let response = v1::ExplainStateResponse {
             state: "idle".into(),
             reason: "because".into(),
             votes: vec![vote("hooks", 61_000, "two\nlines"), vote("terminal", 40, "")],
@@ -236,6 +263,6 @@ mod tests {
         let wanted = "idle: because\n\
                       terminal     idle           0.0 s ago  c\n\
                       hooks        idle          61.0 s ago  c                        two lines\n";
-        assert_eq!(explanation(&answer), wanted);
+        assert_eq!(explanation(&response), wanted);
     }
 }

@@ -1,9 +1,12 @@
-//! What was typed becomes what it means. The environment is read here and nowhere else, and
-//! whatever cannot be meant is refused before any socket opens.
+//! Turns the command line and the environment into a checked configuration, before any socket
+//! opens. Only this module reads the environment.
 
 mod agent;
-mod refusal;
-mod surroundings;
+mod environment;
+mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
+mod variables;
 
 #[cfg(test)]
 mod tests;
@@ -14,23 +17,28 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use zeroize::Zeroizing;
+
 pub use self::agent::AgentConfig;
-pub use self::refusal::ConfigError;
-pub use self::surroundings::{Environment, default_target, environment, hook_pipe};
+pub(crate) use self::environment::coop_binary;
+pub use self::environment::{
+    Environment, default_target, environment, hide_secrets, hook_pipe, surrounding_session,
+};
+pub use self::error::ConfigError;
 use crate::cli::Serve;
 use crate::driver::launch::Groom;
-use crate::pty::attach::Address;
-use crate::server::{BadTokens, Origin, TlsFiles, Tokens};
+use crate::mux::Address;
+use crate::server::{BadTokens, ClientScopes, Origin, TlsFiles, Tokens, read_secret_file};
+use crate::session::child_spec::ChildSpec;
 use crate::session::clock::Now;
-use crate::session::recipe::Recipe;
-use crate::session::{Attendance, Backend, Conversation, Settings};
+use crate::session::{AgentSpec, BackendKind, Settings};
 use crate::term::Size;
 
-/// The most raw output that may be kept: whoever wants more should read it as it comes.
+/// The most raw output that may be kept. A client that needs more must read it while it is written.
 const RING_LIMIT: usize = 1 << 30;
 const SCROLLBACK_LIMIT: usize = 1_000_000;
 
-/// Everything the server goes by.
+/// The configuration of the server.
 #[derive(Debug)]
 pub struct Config {
     pub tcp: Option<(IpAddr, u16)>,
@@ -38,26 +46,29 @@ pub struct Config {
     pub health: Option<(IpAddr, u16)>,
     pub socket: Option<PathBuf>,
     pub tls: Option<TlsFiles>,
+    /// All tokens.
     pub tokens: Tokens,
+    /// The token that is not from the file.
+    pub fixed_token: Tokens,
+    pub token_file: Option<PathBuf>,
+    pub audit_log: Option<PathBuf>,
     pub allow_hosts: Vec<String>,
     pub allow_origins: Vec<Origin>,
     pub session_id: String,
     pub hook_nonce: String,
-    /// Where this session's private directory may be, the best place first.
+    /// The candidates for the session's private directory, the best first.
     pub state_dirs: Vec<PathBuf>,
     pub agent: &'static str,
-    /// Another program's terminal, to be served instead of a child's.
+    /// The terminal of a multiplexer to serve instead of a child's.
     pub attach: Option<Attach>,
     pub groom: Groom,
     pub agent_config: AgentConfig,
-    /// What the agent should go on with.
-    pub resume: Option<Conversation>,
     pub name: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub settings: Settings,
 }
 
-/// Whose terminal to serve, and the environment that its owner is called in.
+/// The multiplexer's session to serve, and the environment that its commands run in.
 #[derive(Debug)]
 pub struct Attach {
     pub address: Address,
@@ -65,7 +76,7 @@ pub struct Attach {
 }
 
 impl Config {
-    pub fn new(serve: Serve, environment: &Environment) -> Result<Self, ConfigError> {
+    pub fn new(mut serve: Serve, environment: &Environment) -> Result<Self, ConfigError> {
         let attach = attach(&serve, environment)?;
         let (program, args) = match serve.command.split_first() {
             Some((program, args)) => (program.clone(), args.to_vec()),
@@ -74,22 +85,27 @@ impl Config {
         };
         let agent_config =
             serve.agent_config.as_deref().map(AgentConfig::read).transpose()?.unwrap_or_default();
-        let agent = agent::called(serve.agent.as_deref(), &program);
-        let driver = agent::maker(agent, agent_config.screen.as_ref())?;
+        let agent = agent::name(serve.agent.as_deref(), &program);
+        let driver = agent::driver_factory(agent, agent_config.screen.as_ref())?;
         let profile = agent::profile(&serve, environment)?;
-        let tokens = tokens(&serve)?;
+        // The text is overwritten when it is dropped; coop keeps digests only.
+        let token = serve.auth_token.take().map(Zeroizing::new);
+        let fixed_token = fixed_token(token.as_deref().map(String::as_str))?;
+        let mut tokens = token_file(&serve)?;
+        tokens.extend(fixed_token.clone());
         let tls = tls(&serve)?;
-        let closed = !tokens.is_empty() || serve.tls_client_ca.is_some();
-        let host = host(&serve, closed)?;
+        let authenticated = !tokens.is_empty() || serve.tls_client_ca.is_some();
+        let host = host(&serve, authenticated)?;
         let exposed = serve.port.is_some() || serve.grpc_port.is_some();
-        if exposed && !closed && !host.is_loopback() && !serve.insecure_no_auth {
+        if exposed && !authenticated && !host.is_loopback() && !serve.insecure_no_auth {
             return Err(ConfigError::Exposed(host));
         }
-        for (flag, value, most) in
-            [("ring-size", serve.ring_size, RING_LIMIT), ("scrollback", serve.scrollback, SCROLLBACK_LIMIT)]
-        {
-            if value > most {
-                return Err(ConfigError::TooMuch { flag, value, most });
+        for (flag, value, limit) in [
+            ("ring-size", serve.ring_size, RING_LIMIT),
+            ("scrollback", serve.scrollback, SCROLLBACK_LIMIT),
+        ] {
+            if value > limit {
+                return Err(ConfigError::TooLarge { flag, value, limit });
             }
         }
         let session_id = uuid::Uuid::new_v4().to_string();
@@ -97,56 +113,59 @@ impl Config {
         let settings = Settings {
             epoch_ms: Now::read().epoch_ms,
             backend: match &attach {
-                None => Backend::Native,
-                Some(attach) => Backend::Attached(attach.address.host),
+                None => BackendKind::Native,
+                Some(attach) => BackendKind::Attached(attach.address.multiplexer),
             },
-            recipe: Recipe {
+            child_spec: ChildSpec {
                 cwd: cwd(serve.cwd.as_deref())?,
-                env: surroundings::of_child(environment, &serve.term, &session_id, &hook_nonce),
+                env: environment::of_child(environment, &serve.term, &session_id, &hook_nonce),
                 program,
                 args,
             },
+            conversation: serve.resume.as_deref().map(agent::conversation).transpose()?,
             size: Size::new(serve.cols, serve.rows)?,
             ring_bytes: serve.ring_size,
             scrollback_lines: serve.scrollback,
             linger: serve.linger.map(Duration::from_secs),
-            idle_timeout: Some(Duration::from_secs(serve.idle_timeout)).filter(|timeout| !timeout.is_zero()),
-            attendance: driver.map(|driver| Attendance { driver, profile }),
+            idle_timeout: Some(Duration::from_secs(serve.idle_timeout))
+                .filter(|timeout| !timeout.is_zero()),
+            agent: driver.map(|driver| AgentSpec { driver, profile }),
         };
-        let resume = serve.resume.as_deref().map(agent::conversation).transpose()?;
-        if resume.is_some() && settings.attendance.is_none() {
-            return Err(ConfigError::NothingToResume);
+        if settings.conversation.is_some() && settings.agent.is_none() {
+            return Err(ConfigError::NoAgentToResume);
         }
         Ok(Self {
             tcp: serve.port.map(|port| (host, port)),
             grpc: serve.grpc_port.map(|port| (host, port)),
             health: serve.health_port.map(|port| (IpAddr::V4(Ipv4Addr::UNSPECIFIED), port)),
-            socket: surroundings::socket(&serve, environment),
+            socket: environment::socket(&serve, environment),
             tls,
             tokens,
+            fixed_token,
+            token_file: serve.auth_token_file,
+            audit_log: serve.audit_log,
             allow_hosts: serve.allow_host,
             allow_origins: origins(serve.allow_origin)?,
-            state_dirs: surroundings::state_dirs(environment, &session_id),
+            state_dirs: environment::state_dirs(environment, &session_id),
             session_id,
             hook_nonce,
             agent,
             attach,
             groom: profile.groom,
             agent_config,
-            resume,
             name: serve.name,
             labels: labels(serve.label)?,
             settings,
         })
     }
 
-    /// Whether a caller must show something.
+    /// Whether clients are asked for a certificate.
     pub fn wants_certificates(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some())
     }
 
-    /// Tells the child how to call home, once that is known.
-    pub fn tell_child(&mut self, private_socket: &Path, tcp: Option<SocketAddr>) {
+    /// Puts coop's address into the child's environment, once it is known.
+    pub fn set_child_address(&mut self, private_socket: &Path, tcp: Option<SocketAddr>) {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let url = match tcp {
             Some(address) if address.ip().is_unspecified() => {
@@ -159,13 +178,14 @@ impl Config {
                 url
             }
         };
-        let env = &mut self.settings.recipe.env;
-        env.insert(surroundings::URL.into(), url);
-        env.insert(surroundings::SOCKET.into(), private_socket.into());
+        let env = &mut self.settings.child_spec.env;
+        env.insert(variables::URL.into(), url);
+        env.insert(variables::SOCKET.into(), private_socket.into());
     }
 }
 
-/// What was asked to be served instead of a child. Its owner is called as coop was, less what is coop's own business.
+/// The multiplexer's session that `--attach` names. The multiplexer's commands run in coop's own
+/// environment without coop's variables.
 fn attach(serve: &Serve, environment: &Environment) -> Result<Option<Attach>, ConfigError> {
     let Some(text) = &serve.attach else { return Ok(None) };
     let address = text.parse().map_err(|error| ConfigError::Attach(text.clone(), error))?;
@@ -176,55 +196,70 @@ fn attach(serve: &Serve, environment: &Environment) -> Result<Option<Attach>, Co
         ("--cwd", serve.cwd.is_some()),
     ] {
         if given {
-            return Err(ConfigError::AttachAnd(flag));
+            return Err(ConfigError::AttachWith(flag));
         }
     }
     let mut env = environment.clone();
-    env.retain(|name, _| !name.to_string_lossy().starts_with("COOP"));
+    env.retain(|name, _| !name.to_string_lossy().starts_with(variables::COOP));
     Ok(Some(Attach { address, env: env.into_iter().collect() }))
 }
 
-fn tokens(serve: &Serve) -> Result<Tokens, ConfigError> {
-    let mut tokens = Tokens::default();
-    if let Some(path) = &serve.auth_token_file {
-        let failed = |reason: String| ConfigError::TokenFile { path: path.clone(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        tokens = Tokens::parse(&text).map_err(|error: BadTokens| failed(error.to_string()))?;
+fn token_file(serve: &Serve) -> Result<Tokens, ConfigError> {
+    let Some(path) = &serve.auth_token_file else { return Ok(Tokens::default()) };
+    let failed = |reason: String| ConfigError::TokenFile { path: path.clone(), reason };
+    let text = read_secret_file(path).map_err(|error| failed(error.to_string()))?;
+    let text = Zeroizing::new(text);
+    Tokens::parse(&text).map_err(|error: BadTokens| failed(error.to_string()))
+}
+
+fn fixed_token(token: Option<&str>) -> Result<Tokens, ConfigError> {
+    match token.map(str::trim) {
+        Some("") => Err(ConfigError::EmptyToken),
+        Some(token) => Ok(Tokens::one(token)),
+        None => Ok(Tokens::default()),
     }
-    match serve.auth_token.as_deref().map(str::trim) {
-        Some("") => return Err(ConfigError::EmptyToken),
-        Some(token) => tokens.extend(Tokens::one(token)),
-        None => {}
-    }
-    Ok(tokens)
 }
 
 fn tls(serve: &Serve) -> Result<Option<TlsFiles>, ConfigError> {
+    if !serve.tls_client_scope.is_empty() && serve.tls_client_ca.is_none() {
+        return Err(ConfigError::ClientScopeWithoutCa);
+    }
+    let mut client_scopes = ClientScopes::default();
+    for text in &serve.tls_client_scope {
+        let refused = |reason| ConfigError::ClientScope { text: text.clone(), reason };
+        client_scopes.add(text).map_err(refused)?;
+    }
     match (&serve.tls_cert, &serve.tls_key, &serve.tls_client_ca) {
-        (Some(cert), Some(key), client_ca) => {
-            Ok(Some(TlsFiles { cert: cert.clone(), key: key.clone(), client_ca: client_ca.clone() }))
-        }
+        (Some(cert), Some(key), client_ca) => Ok(Some(TlsFiles {
+            cert: cert.clone(),
+            key: key.clone(),
+            client_ca: client_ca.clone(),
+            client_scopes,
+        })),
         (None, None, None) => Ok(None),
         (None, None, Some(_)) => Err(ConfigError::ClientCaWithoutTls),
-        (Some(_), None, _) | (None, Some(_), _) => Err(ConfigError::HalfTls),
+        (Some(_), None, _) | (None, Some(_), _) => Err(ConfigError::IncompleteTls),
     }
 }
 
-fn host(serve: &Serve, closed: bool) -> Result<IpAddr, ConfigError> {
+fn host(serve: &Serve, authenticated: bool) -> Result<IpAddr, ConfigError> {
     match serve.host.as_deref() {
-        None if closed => Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        None if authenticated => Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         None | Some("localhost") => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         Some(text) => {
-            let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
-            bare.parse().map_err(|_| ConfigError::Host(text.to_owned()))
+            let unbracketed =
+                text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+            unbracketed.parse().map_err(|_| ConfigError::Host(text.to_owned()))
         }
     }
 }
 
 fn cwd(wanted: Option<&Path>) -> Result<PathBuf, ConfigError> {
     let path = wanted.unwrap_or(Path::new("."));
-    let failed =
-        |reason: std::io::Error| ConfigError::Cwd { path: path.to_owned(), reason: reason.to_string() };
+    let failed = |reason: std::io::Error| ConfigError::Cwd {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    };
     path.canonicalize().map_err(failed)
 }
 

@@ -3,12 +3,14 @@ use std::ffi::OsStr;
 use super::*;
 use crate::cli::{Invocation, parse};
 use crate::driver;
-use crate::pty::attach::Host;
+use crate::launch::Conversation;
+use crate::mux::Multiplexer;
 
 fn config_in(environment: &[(&str, &str)], line: &str) -> Result<Config, ConfigError> {
     let words = ["coop"].into_iter().chain(line.split_whitespace()).map(OsString::from);
     let Invocation::Serve(serve) = parse(words).unwrap() else { panic!("{line} is a verb") };
-    let environment = environment.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let environment =
+        environment.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     Config::new(*serve, &environment)
 }
 
@@ -17,10 +19,13 @@ fn config(line: &str) -> Result<Config, ConfigError> {
 }
 
 #[test]
-fn nobody_else_is_let_in_without_a_token() {
+fn a_reachable_address_needs_a_token() {
     let outside = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     assert_eq!(config("--host 0.0.0.0 --port 1 bash").unwrap_err(), ConfigError::Exposed(outside));
-    assert_eq!(config("--host 0.0.0.0 --grpc-port 1 bash").unwrap_err(), ConfigError::Exposed(outside));
+    assert_eq!(
+        config("--host 0.0.0.0 --grpc-port 1 bash").unwrap_err(),
+        ConfigError::Exposed(outside)
+    );
     assert!(config("--host 0.0.0.0 --port 1 --insecure-no-auth bash").is_ok());
     assert!(config("--host 0.0.0.0 --port 1 --auth-token t bash").is_ok());
     assert_eq!(config("--port 1 bash").unwrap().tcp.unwrap().0, IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -42,12 +47,14 @@ fn a_nested_coop_leaves_its_parents_socket_alone() {
 }
 
 #[test]
-fn the_child_sees_what_it_should_and_no_token() {
-    let outer = [("COOP_AUTH_TOKEN", "secret"), ("COOP_PORT", "1"), ("COLOR", "yes"), ("TERM", "dumb")];
+fn the_child_gets_the_sessions_variables_and_no_token() {
+    let outer =
+        [("COOP_AUTH_TOKEN", "secret"), ("COOP_PORT", "1"), ("COLOR", "yes"), ("TERM", "dumb")];
     let mut config = config_in(&outer, "--port 0 --term vt220 bash").unwrap();
-    config.tell_child(Path::new("/state/coop.sock"), Some(([0, 0, 0, 0], 8080).into()));
-    let env = &config.settings.recipe.env;
-    let get = |name: &str| env.get(OsStr::new(name)).map(|value| value.to_string_lossy().into_owned());
+    config.set_child_address(Path::new("/state/coop.sock"), Some(([0, 0, 0, 0], 8080).into()));
+    let env = &config.settings.child_spec.env;
+    let get =
+        |name: &str| env.get(OsStr::new(name)).map(|value| value.to_string_lossy().into_owned());
     assert_eq!(get("COOP_AUTH_TOKEN"), None);
     assert_eq!(get("COOP_PORT"), None);
     assert_eq!(get("COLOR").as_deref(), Some("yes"));
@@ -60,10 +67,10 @@ fn the_child_sees_what_it_should_and_no_token() {
 }
 
 #[test]
-fn without_tcp_the_child_calls_home_over_the_socket() {
+fn without_tcp_the_childs_url_is_the_private_socket() {
     let mut config = config("--socket /run/a.sock bash").unwrap();
-    config.tell_child(Path::new("/state/coop.sock"), None);
-    assert_eq!(config.settings.recipe.env[OsStr::new("COOP_URL")], "unix:///state/coop.sock");
+    config.set_child_address(Path::new("/state/coop.sock"), None);
+    assert_eq!(config.settings.child_spec.env[OsStr::new("COOP_URL")], "unix:///state/coop.sock");
 }
 
 #[test]
@@ -73,38 +80,40 @@ fn a_conversation_is_named_by_its_id_or_its_log() {
     let log = dir.path().join(format!("rollout-2026-11-17T03-00-00-{id}.jsonl"));
     std::fs::write(&log, "").unwrap();
     let agent = driver::names().next().unwrap();
-    let resume =
-        |hint: &str| config(&format!("--agent {agent} --resume {hint} x")).map(|config| config.resume);
+    let resume = |hint: &str| {
+        config(&format!("--agent {agent} --resume {hint} x"))
+            .map(|config| config.settings.conversation)
+    };
     assert_eq!(resume(id).unwrap(), Some(Conversation { id: id.to_owned(), log: None }));
     let found = resume(log.to_str().unwrap()).unwrap();
     assert_eq!(found, Some(Conversation { id: id.to_owned(), log: Some(log) }));
     for hint in ["latest", "nobody", &format!("/nowhere/{id}.jsonl"), &format!("x{id}")] {
         assert_eq!(resume(hint).unwrap_err(), ConfigError::Resume(hint.to_owned()));
     }
-    assert_eq!(config(&format!("--resume {id} bash")).unwrap_err(), ConfigError::NothingToResume);
+    assert_eq!(config(&format!("--resume {id} bash")).unwrap_err(), ConfigError::NoAgentToResume);
 }
 
 #[test]
-fn the_commands_own_options_are_its_own() {
-    let recipe = config("--port 1 ls --port 2 -la").unwrap().settings.recipe;
-    assert_eq!(recipe.command(), ["ls", "--port", "2", "-la"]);
-    let recipe = config("--port 1 -- -odd --x").unwrap().settings.recipe;
-    assert_eq!(recipe.command(), ["-odd", "--x"]);
+fn options_after_the_command_belong_to_it() {
+    let child_spec = config("--port 1 ls --port 2 -la").unwrap().settings.child_spec;
+    assert_eq!(child_spec.command(), ["ls", "--port", "2", "-la"]);
+    let child_spec = config("--port 1 -- -odd --x").unwrap().settings.child_spec;
+    assert_eq!(child_spec.command(), ["-odd", "--x"]);
     assert!(parse(["coop", "--bogus", "bash"].map(OsString::from)).is_err());
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_command_lines_are_rejected_with_a_reason() {
     for (line, says) in [
         ("--port 1", "no command"),
-        ("--host nowhere --port 1 bash", "no address"),
+        ("--host nowhere --port 1 bash", "not an address"),
         ("--cols 0 bash", "from 1 to 1000"),
         ("--rows 1001 bash", "from 1 to 1000"),
         ("--tls-cert a bash", "go together"),
         ("--tls-client-ca a bash", "needs --tls-cert"),
-        ("--allow-origin desk bash", "is no origin"),
+        ("--allow-origin desk bash", "is not an origin"),
         ("--label x bash", "KEY=VALUE"),
-        ("--ring-size 9999999999 bash", "the most is"),
+        ("--ring-size 9999999999 bash", "the largest value is"),
         ("--cwd /nowhere bash", "No such file"),
         ("--agent-config /nowhere bash", "No such file"),
         ("--attach tmux:x bash", "no COMMAND"),
@@ -119,38 +128,40 @@ fn what_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn whose_terminal_is_served_is_called_with_no_secret_of_ours() {
-    let outer = [("COOP_AUTH_TOKEN", "secret"), ("COOP_ATTACH", "tmux:x"), ("TMUX_TMPDIR", "/run/t")];
+fn the_multiplexers_commands_get_no_secret_of_coops() {
+    let outer =
+        [("COOP_AUTH_TOKEN", "secret"), ("COOP_ATTACH", "tmux:x"), ("TMUX_TMPDIR", "/run/t")];
     let config = config_in(&outer, "--port 1 --attach screen:my.own").unwrap();
     let Attach { address, env } = config.attach.unwrap();
-    assert_eq!(address, Address { host: Host::Screen, name: "my.own".to_owned() });
+    assert_eq!(address, Address { multiplexer: Multiplexer::Screen, name: "my.own".to_owned() });
     assert_eq!(env, [("TMUX_TMPDIR".into(), "/run/t".into())]);
-    assert_eq!(config.settings.backend, Backend::Attached(Host::Screen));
+    assert_eq!(config.settings.backend, BackendKind::Attached(Multiplexer::Screen));
     assert_eq!(config.agent, "unknown");
 }
 
 #[test]
-fn patterns_are_for_programs_without_a_driver() {
+fn screen_patterns_are_only_for_programs_without_a_driver() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let with = |json: &str, agent: &str| {
         std::fs::write(file.path(), json).unwrap();
         config(&format!("--agent-config {} --agent {agent} bash", file.path().display()))
     };
-    let (good, bad) = (r#"{"screen": {"composer": "^> "}}"#, r#"{"screen": {"prompt": ["fine", "(open"]}}"#);
-    assert!(with(good, driver::UNKNOWN).unwrap().settings.attendance.is_some());
-    assert!(with("{}", driver::UNKNOWN).unwrap().settings.attendance.is_none());
+    let (good, bad) =
+        (r#"{"screen": {"composer": "^> "}}"#, r#"{"screen": {"prompt": ["fine", "(open"]}}"#);
+    assert!(with(good, driver::UNKNOWN).unwrap().settings.agent.is_some());
+    assert!(with("{}", driver::UNKNOWN).unwrap().settings.agent.is_none());
     let own = driver::names().find(|name| *name != driver::UNKNOWN).unwrap();
-    assert_eq!(with(good, own).unwrap_err(), ConfigError::ScreenAnd(own));
-    assert!(with("{}", own).unwrap().settings.attendance.is_some());
+    assert_eq!(with(good, own).unwrap_err(), ConfigError::ScreenWithDriver(own));
+    assert!(with("{}", own).unwrap().settings.agent.is_some());
     let error = with(bad, driver::UNKNOWN).unwrap_err().to_string();
-    let place = format!("--agent-config {}: screen.prompt[1]: \"(open\": ", file.path().display());
-    assert!(error.starts_with(&place), "{error}");
+    let prefix = format!("--agent-config {}: screen.prompt[1]: \"(open\": ", file.path().display());
+    assert!(error.starts_with(&prefix), "{error}");
     let error = with(r#"{"screen": []}"#, driver::UNKNOWN).unwrap_err().to_string();
-    assert!(error.ends_with("screen is no JSON object"), "{error}");
+    assert!(error.ends_with("screen is not a JSON object"), "{error}");
 }
 
 #[test]
-fn the_agent_is_known_by_its_name() {
+fn the_agent_is_recognised_by_the_programs_name() {
     assert_eq!(config("bash").unwrap().agent, "unknown");
     for name in driver::names() {
         assert_eq!(config(&format!("/opt/bin/{name} -p")).unwrap().agent, name);

@@ -1,29 +1,29 @@
-//! The vocabulary of an agent's state, shared by every driver and by nobody's wire format.
+//! The vocabulary of an agent's state, which all drivers share. It knows no wire format.
 
 use std::sync::Arc;
 
 use super::prompt::Prompt;
 
-/// The name of what the agent is doing.
+/// The name of the agent's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AgentState {
-    /// Launched, and nothing seen yet.
+    /// Launched; no source has reported anything yet.
     Starting,
     /// Thinking, streaming or running a tool.
     Working,
     /// At its composer, ready for a message.
     Idle,
-    /// At a dialog that somebody must answer.
+    /// At a dialog that a client or the user must answer.
     Prompt,
     /// The turn ended in an error.
     Error,
-    /// The agent itself waits for a limit to pass.
+    /// The agent waits until a usage limit is lifted.
     Parked,
     /// The child is being replaced.
     Restarting,
-    /// The child is gone.
+    /// The child has exited.
     Exited,
-    /// Nobody can tell; never shown as idle.
+    /// No driver knows the program; never shown as idle.
     Unknown,
 }
 
@@ -61,17 +61,17 @@ impl AgentState {
     }
 }
 
-/// What the agent is doing, with everything that belongs to it.
+/// The agent's state with its details.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Situation {
     Starting,
     Working {
-        /// Why the agent is trying its API again, while it does.
-        retrying: Option<Trouble>,
+        /// The error after which the agent retries a request, while it does.
+        retrying: Option<ApiError>,
     },
     Idle,
     Prompt(Arc<Prompt>),
-    Error(Trouble),
+    Error(ApiError),
     Parked(Parked),
     Restarting,
     Exited,
@@ -107,12 +107,12 @@ impl Situation {
         }
     }
 
-    /// What is wrong, in a state that has something wrong with it.
-    pub fn trouble(&self) -> Option<&Trouble> {
+    /// The error of the state, if it has one.
+    pub fn api_error(&self) -> Option<&ApiError> {
         match self {
             Self::Working { retrying } => retrying.as_ref(),
-            Self::Error(trouble) => Some(trouble),
-            Self::Parked(parked) => Some(&parked.trouble),
+            Self::Error(api_error) => Some(api_error),
+            Self::Parked(parked) => Some(&parked.api_error),
             Self::Starting
             | Self::Idle
             | Self::Prompt(_)
@@ -123,19 +123,19 @@ impl Situation {
     }
 }
 
-/// An error of the agent's, as it told it.
+/// An error that the agent reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ApiError {
     pub category: ErrorCategory,
-    /// The agent's own words.
+    /// The agent's own text.
     pub detail: String,
 }
 
-/// The agent waits for a limit.
+/// The agent waits until a limit is lifted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parked {
-    pub trouble: Trouble,
-    /// Only if the agent itself gave a time.
+    pub api_error: ApiError,
+    /// Set only if the agent itself gave a time.
     pub resume_at_epoch_ms: Option<u64>,
 }
 
@@ -162,11 +162,11 @@ impl ErrorCategory {
     }
 }
 
-/// Where evidence comes from.
+/// The kind of source that evidence comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
     Hooks,
-    /// What the agent tells its own terminal: title, progress, program status.
+    /// What the agent sends to its own terminal: title, progress, program status.
     Terminal,
     /// The status file that an agent keeps for its process.
     Registry,
@@ -199,7 +199,7 @@ impl Tier {
         }
     }
 
-    /// Smaller is more to be trusted; equal ranks are peers, among which the newest edge wins.
+    /// A smaller rank is more reliable; among equal ranks the newest claim wins.
     pub fn rank(self) -> u8 {
         match self {
             Self::Hooks | Self::Terminal | Self::Registry => 1,
@@ -208,6 +208,11 @@ impl Tier {
             Self::Process => 4,
             Self::Screen => 5,
         }
+    }
+
+    /// Whether the agent shows a change here a moment after its hooks and its log report it.
+    pub(crate) fn trails(self) -> bool {
+        matches!(self, Self::Terminal | Self::Registry)
     }
 }
 

@@ -1,32 +1,52 @@
-//! Whether a field on screen shows a text that was typed into it. Its rows are wrapped, so neither blanks count nor what
-//! has no width. Labels that stand for a text are their agent's own.
+//! Compares a typed text with the field that shows it. The field wraps its rows, so blanks and
+//! characters without width do not count. It knows no labels that agents show instead of a text.
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// What of a text a terminal shows wherever it is wrapped.
-pub fn visible(text: &str) -> impl Iterator<Item = char> {
+/// The characters of a text that a terminal shows wherever it wraps the text.
+pub(super) fn visible(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| is_visible(*c))
 }
 
-pub fn is_visible(c: char) -> bool {
+pub(super) fn is_visible(c: char) -> bool {
     !c.is_whitespace() && c.width().unwrap_or(0) > 0
 }
 
-/// The same without pictures: of several that are joined into one, a terminal shows some.
-pub fn letters(text: &str) -> impl Iterator<Item = char> {
-    visible(text).filter(|c| !is_picture(*c))
+/// The same without pictographs: of several that are joined into one, a terminal shows only some.
+pub(super) fn letters(text: &str) -> impl Iterator<Item = char> {
+    visible(text).filter(|c| !is_pictograph(*c))
 }
 
-fn is_picture(c: char) -> bool {
+fn is_pictograph(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Whether the field shows the text, as far as its letters tell.
-pub fn shows(field: &str, text: &str) -> bool {
+/// Whether the field shows the same letters as the text.
+pub(super) fn shows(field: &str, text: &str) -> bool {
     letters(field).eq(letters(text)) && field.trim().is_empty() == text.trim().is_empty()
 }
 
-/// Blanks at the start can be what keeps a command from being one, so they must be there.
-pub fn same_start(field: &str, text: &str) -> bool {
+/// Whether the field shows the end of a longer text. Only what is shown can be compared.
+pub(super) fn shows_end(field: &str, text: &str) -> bool {
+    let [shown, whole] = [field, text].map(|text| letters(text).collect::<String>());
+    !shown.is_empty() && whole.len() > shown.len() && whole.ends_with(&shown)
+}
+
+/// Whether both start with a blank or both do not: a leading blank can keep a text from being taken
+/// for a command.
+pub(super) fn same_start(field: &str, text: &str) -> bool {
     field.starts_with(char::is_whitespace) == text.starts_with(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_shows_the_end_of_a_longer_text_only() {
+        assert!(shows_end("c\n d", "a\nb\nc d"));
+        for (field, text) in [("c d", "c d"), ("", "a"), ("b c", "a b c d"), ("x a b", "a b")] {
+            assert!(!shows_end(field, text), "{field:?} {text:?}");
+        }
+    }
 }

@@ -1,13 +1,13 @@
-//! What drivers make of what was observed: claims about the agent, and facts beside them.
+//! What drivers return for each observation: claims about what the agent does, and other facts.
 //!
-//! A claim is an edge: it says that something changed, never that it is still so.
+//! A claim is an edge: it says that something changed at a moment, not that it is still so.
 
-use super::agent::{Parked, Tier, Trouble};
+use super::agent::{ApiError, Parked, Tier};
 use super::prompt::Ask;
-use super::usage::Spent;
-use super::wording::one_line;
+use super::summary::one_line;
+use super::usage::UsageReport;
 
-/// What one observation means.
+/// A part of what one observation means.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     Evidence(Evidence),
@@ -18,63 +18,63 @@ pub enum Finding {
 pub struct Evidence {
     pub tier: Tier,
     pub claim: Claim,
-    /// Why, in a few words that are the same each time, for example `hook:Stop`.
+    /// The kind of observation, as a fixed short name such as `hook:Stop`.
     pub cause: &'static str,
-    /// What was seen, for people, on one line.
-    pub seen: String,
-    /// When the source itself says that it happened; otherwise it happened when it was heard of.
+    /// The observation itself, for people, on one line.
+    pub detail: String,
+    /// When it happened, if the source says so; otherwise the time of the observation counts.
     pub at_epoch_ms: Option<u64>,
 }
 
-/// What the agent is said to be doing.
+/// What a source says that the agent is doing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Claim {
-    /// A turn began, with this text where the source has it.
+    /// A turn began, with this message if the source has it.
     TurnStarted {
         text: Option<String>,
     },
     /// A turn is running.
     Working,
-    /// The agent tries its API again.
-    Retrying(Trouble),
-    /// The turn is over, and said so.
+    /// The agent retries a request to its API after this error.
+    Retrying(ApiError),
+    /// The source says explicitly that the turn is over.
     TurnEnded,
-    /// No turn is running: the agent is idle or at a dialog.
+    /// No turn makes progress: the agent is idle or at a dialog.
     NotWorking,
-    /// The agent looks as if it had nothing more to say; the grace timer decides.
-    Quiet,
+    /// The agent seems to be done, but the source does not say so; the grace timer decides.
+    SeemsIdle,
     /// The turn ended in an error.
-    Failed(Trouble),
+    Failed(ApiError),
     Parked(Parked),
-    /// A dialog opens, and this is what it asks.
+    /// A dialog opens and asks this.
     Asked(Box<Ask>),
-    /// A dialog stands, and the source does not know which.
-    Waiting,
+    /// A dialog is open, and the source does not say which.
+    AtDialog,
 }
 
-/// Something worth knowing that says nothing of what the agent is doing.
+/// Information that does not say what the agent is doing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fact {
-    /// The agent's conversation and where its log is.
+    /// The id of the agent's conversation, and the path of its log.
     Conversation {
         id: String,
         transcript: Option<String>,
     },
     PermissionMode(String),
     Cwd(String),
-    /// What the agent said last.
+    /// The agent's latest message.
     Message(String),
-    /// A tool is about to be used, and this is what its dialog would ask if it had one.
+    /// The agent is about to use a tool, whose dialog would ask this if one opened.
     ToolUse(Box<Ask>),
-    Spent(Spent),
+    Usage(UsageReport),
 }
 
 impl Finding {
-    pub fn new(tier: Tier, cause: &'static str, claim: Claim, seen: &str) -> Self {
-        Self::Evidence(Evidence { tier, claim, cause, seen: one_line(seen), at_epoch_ms: None })
+    pub fn new(tier: Tier, cause: &'static str, claim: Claim, detail: &str) -> Self {
+        Self::Evidence(Evidence { tier, claim, cause, detail: one_line(detail), at_epoch_ms: None })
     }
 
-    /// The same, with the moment that the source itself gives.
+    /// The same finding, with the time that the source gives.
     pub fn at(mut self, epoch_ms: Option<u64>) -> Self {
         if let Self::Evidence(evidence) = &mut self {
             evidence.at_epoch_ms = epoch_ms;

@@ -1,9 +1,9 @@
-//! How an agent is started so that coop hears of it: what a driver is told, and what it wants.
+//! The launch of an agent: the request that a driver gets, and the plan that it returns.
 //!
-//! A driver decides; whoever starts the child reads the files it asks for, writes those it wants and watches the places
-//! it names.
+//! A driver only decides. The session's launcher reads and writes the files, and watches the
+//! locations that the plan names.
 
-pub mod command;
+pub(crate) mod command;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,71 +17,75 @@ use serde_json::{Map, Value};
 pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
-    /// The first thing in a text that looks like three numbers with dots.
+    /// The first three numbers with dots in a text.
     pub fn find(text: &str) -> Option<Self> {
         text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
             let mut numbers = word.split('.').map(str::parse);
             match (numbers.next(), numbers.next(), numbers.next()) {
-                (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) => Some(Self(major, minor, patch)),
+                (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) => {
+                    Some(Self(major, minor, patch))
+                }
                 _ => None,
             }
         })
     }
 }
 
-/// How far coop takes care of an agent.
+/// How much coop does for an agent by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Groom {
-    /// Hooks are installed, and set-up dialogs are answered.
+    /// Installs hooks, and answers set-up dialogs.
     Auto,
-    /// Hooks are installed; every dialog is somebody else's.
+    /// Installs hooks, and answers no dialog.
     Manual,
-    /// The command is run as it was given.
+    /// Runs the command unchanged.
     Pristine,
 }
 
-/// What a driver must know before the agent starts.
-pub struct Order<'a> {
-    /// The command as it was given.
+/// What a driver knows before the agent starts.
+pub struct LaunchRequest<'a> {
+    /// The command of the user.
     pub program: &'a OsStr,
     pub args: &'a [OsString],
     pub env: &'a BTreeMap<OsString, OsString>,
-    /// Where the agent starts, with every symbolic link resolved.
+    /// The working directory, with every symbolic link resolved.
     pub cwd: &'a Path,
-    /// A private directory of this session's, where the driver's files go.
+    /// The private directory of this session, for the driver's files.
     pub dir: &'a Path,
     /// The program that hooks call: `<hook> hook EVENT`.
     pub hook: &'a Path,
     pub groom: Groom,
-    /// What the orchestrator wants in the agent's own settings.
+    /// The orchestrator's additions to the agent's own settings.
     pub settings: Option<&'a Value>,
     /// The orchestrator's MCP servers, by name.
     pub mcp: Option<&'a Value>,
-    /// What the agent's program says of itself, if it could be asked.
+    /// The version that the agent's program reports, if it could be run.
     pub version: Option<Version>,
-    /// The conversation to go on with: its id.
+    /// The id of the conversation to continue.
     pub resume: Option<&'a str>,
-    /// A UUID that no conversation has, for the one that begins.
+    /// A new UUID, for the id of a new conversation.
     pub fresh_id: &'a str,
     /// Reads a file that the command names.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
 }
 
-impl Order<'_> {
-    /// A variable that has a value.
+impl LaunchRequest<'_> {
+    /// The value of an environment variable, unless it is empty.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
         self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// What a hook's command begins with, as a shell takes it.
+    /// The beginning of a hook's command, quoted for a shell.
     pub fn hook_command(&self) -> Result<String, String> {
         match self.hook.to_str() {
             Some(program) => Ok(format!("'{}' hook", program.replace('\'', r"'\''"))),
-            None => Err(format!("the path {} cannot be written into settings", self.hook.display())),
+            None => {
+                Err(format!("the path {} cannot be written into settings", self.hook.display()))
+            }
         }
     }
 
-    /// What the orchestrator wants in the settings, if it wants anything.
+    /// The orchestrator's settings, if there are any.
     pub fn wanted_settings(&self) -> Result<Option<&Map<String, Value>>, String> {
         object(self.settings, "settings")
     }
@@ -92,57 +96,60 @@ impl Order<'_> {
     }
 }
 
-fn object<'a>(wanted: Option<&'a Value>, what: &str) -> Result<Option<&'a Map<String, Value>>, String> {
+fn object<'a>(
+    wanted: Option<&'a Value>,
+    what: &str,
+) -> Result<Option<&'a Map<String, Value>>, String> {
     match wanted {
         Some(Value::Object(wanted)) => Ok(Some(wanted)),
-        Some(_) => Err(format!("the {what} in the agent config are no JSON object")),
+        Some(_) => Err(format!("the {what} in the agent config are not a JSON object")),
         None => Ok(None),
     }
 }
 
-/// What a driver wants.
+/// How the agent is to be started.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outfit {
-    /// All arguments, the given ones and the driver's.
+pub struct LaunchPlan {
+    /// All arguments: those of the user and those of the driver.
     pub args: Vec<OsString>,
-    /// Variables to add.
+    /// Environment variables to add.
     pub env: BTreeMap<OsString, OsString>,
-    /// Files to be written before the start.
+    /// Files to write before the start.
     pub files: Vec<(PathBuf, String)>,
-    /// A directory that must be there while the agent runs, and that is not the session's own.
-    pub shared: Option<Shared>,
-    pub traces: Traces,
-    /// Why the agent's hooks will not be heard of, if that is so.
-    pub unheard: Option<String>,
+    /// A directory outside of the session that must exist while the agent runs.
+    pub shared_dir: Option<SharedDirSpec>,
+    pub evidence_sources: EvidenceSources,
+    /// Why the agent will not call hooks, if it will not.
+    pub hooks_unavailable: Option<String>,
 }
 
-/// A directory that several sessions want with the same content. It is there while any of them runs.
+/// A directory with fixed content that several sessions share. It exists while any of them runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shared {
+pub struct SharedDirSpec {
     pub dir: PathBuf,
-    /// What is in it, by paths within it.
+    /// Its files, by their paths relative to it.
     pub files: Vec<(PathBuf, String)>,
 }
 
-/// Where an agent leaves traces of what it does.
+/// Where an agent reports what it does, beside hooks and screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Traces {
-    pub log: Option<LogPlace>,
+pub struct EvidenceSources {
+    pub log: Option<LogLocation>,
     /// A directory of status files, one for each process of the agent.
     pub registry: Option<PathBuf>,
-    /// It prints JSON lines.
+    /// The agent prints JSON lines.
     pub stdout: bool,
 }
 
-/// Where the agent's log is.
+/// The location of the agent's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LogPlace {
-    /// It may not be there yet.
+pub enum LogLocation {
+    /// This file, which may not exist yet.
     File(PathBuf),
-    /// The file with this ending that appears in this directory after the start.
-    NewIn { dir: PathBuf, ending: &'static str },
-    /// The same, in the last of the directories below this one, which are named by the date.
-    NewUnder { dir: PathBuf, ending: &'static str },
+    /// The file with this ending that appears in the directory after the start.
+    NewFileIn { dir: PathBuf, ending: &'static str },
+    /// The same, in the latest of its subdirectories, which are named by the date.
+    NewFileUnder { dir: PathBuf, ending: &'static str },
 }
 
 #[cfg(test)]

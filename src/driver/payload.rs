@@ -1,12 +1,11 @@
-//! What the payloads of hooks have in common, whatever the event: agents took their form over from one another. What an
-//! event means is not known here.
+//! The fields that the hook payloads of all agents share. It does not know what an event means.
 
 use serde_json::Value;
 
 use super::evidence::Fact;
 
-/// What every payload says beside its event.
-pub fn circumstances(payload: &Value) -> impl Iterator<Item = Fact> {
+/// The facts that every payload has, independent of its event.
+pub(super) fn common_facts(payload: &Value) -> impl Iterator<Item = Fact> {
     let text = |key: &str| payload[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let conversation =
         text("session_id").map(|id| Fact::Conversation { id, transcript: text("transcript_path") });
@@ -14,7 +13,7 @@ pub fn circumstances(payload: &Value) -> impl Iterator<Item = Fact> {
     [conversation, mode, text("cwd").map(Fact::Cwd)].into_iter().flatten()
 }
 
-/// The tool that it is about, and the tool's input.
-pub fn tool(payload: &Value) -> Option<(&str, &Value)> {
+/// The tool that the payload is about, and its input.
+pub(super) fn tool(payload: &Value) -> Option<(&str, &Value)> {
     payload["tool_name"].as_str().map(|tool| (tool, &payload["tool_input"]))
 }

@@ -1,12 +1,12 @@
-//! A dialog that somebody must answer, and what an answer can be. It knows neither how a dialog looks nor
-//! which keys work in it.
+//! A dialog that needs an answer, and the answers it can get. It knows neither how a dialog looks
+//! nor which keys work in it.
 
-/// What kind of decision is asked for.
+/// The kind of decision that a dialog asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PromptKind {
-    /// A tool, or the folder, wants to be allowed.
+    /// Asks to allow the use of a tool, or to trust the folder.
     Permission,
-    /// A plan wants to be approved.
+    /// Asks to approve a plan.
     Plan,
     Question,
     /// The agent is being set up, or one of its own menus is open.
@@ -24,20 +24,20 @@ impl PromptKind {
     }
 }
 
-/// Stable while the same prompt stands, and never used again.
+/// Identifies a prompt while its dialog is open. It is never used again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PromptId(pub String);
 
-/// What a structured source says of a dialog that is about to open, or stands.
+/// What a source such as a hook says about a dialog that opens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
     pub kind: PromptKind,
     pub subtype: Option<&'static str>,
     pub tool: Option<String>,
-    /// The tool's input, whole, as JSON.
+    /// The complete input of the tool, as JSON.
     pub input: Option<serde_json::Value>,
     pub questions: Vec<Question>,
-    /// The plan's own text.
+    /// The text of the plan.
     pub plan: Option<String>,
     /// One line for people.
     pub message: String,
@@ -66,14 +66,17 @@ pub struct Prompt {
     pub tool: Option<String>,
     /// The tool's input, short enough for a list.
     pub input: Option<String>,
-    /// The tool's input, whole, as JSON.
+    /// The complete input of the tool, as JSON.
     pub input_full: Option<String>,
     /// The labels, as the dialog shows them.
     pub options: Vec<String>,
-    /// The labels are the ones such a dialog usually has: it could not be read.
+    /// The dialog has more options, which the screen has no room for.
+    pub more_options: bool,
+    /// The dialog could not be read, so the options are not known.
     pub options_fallback: bool,
     pub questions: Vec<Question>,
-    /// Which question is up; as many as there are means that the answers are being confirmed.
+    /// The index of the question on screen; the number of questions while the answers are being
+    /// confirmed.
     pub question_current: usize,
     /// The plan's first heading.
     pub summary: Option<String>,
@@ -84,7 +87,7 @@ pub struct Prompt {
     pub ready: bool,
 }
 
-/// What somebody wants a prompt to be answered with. Options are counted from 1, as people see them.
+/// The answer to a prompt. Options are counted from 1, as people see them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     pub accept: Option<bool>,
@@ -106,30 +109,35 @@ impl QuestionAnswer {
     }
 }
 
-/// A text that says something.
+/// The text, unless it is blank.
 fn words(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
 
 impl Answer {
-    /// The words that come with it, if there are any.
+    /// The text of the answer, unless it is blank.
     pub fn words(&self) -> Option<&str> {
         words(self.text.as_deref())
     }
 
-    /// Whether the prompt can be answered with this at all, as far as can be said before anything is typed.
+    /// Checks, before anything is typed, whether the prompt can take this answer.
     pub fn check(&self, prompt: &Prompt) -> Result<(), String> {
-        if self.accept.is_none() && self.option.is_none() && self.words().is_none() && self.answers.is_empty()
+        if self.accept.is_none()
+            && self.option.is_none()
+            && self.words().is_none()
+            && self.answers.is_empty()
         {
             return Err("an answer needs accept, option, text or answers".to_owned());
         }
-        if let Some(option) = self.option {
+        if let Some(option) = self.option.filter(|option| *option == 0 || !prompt.more_options) {
             in_range(option, prompt.options.len())?;
         }
         if prompt.kind != PromptKind::Question {
             return match self.answers.is_empty() {
                 true => Ok(()),
-                false => Err("answers are for questions, and this prompt is none".to_owned()),
+                false => {
+                    Err("answers are for questions, and this prompt is not a question".to_owned())
+                }
             };
         }
         self.check_questions(prompt)
@@ -145,9 +153,12 @@ impl Answer {
             return match (confirming, self.accept, asked) {
                 (true, _, _) => Ok(()),
                 (false, Some(_), _) if self.option.is_none() && self.text.is_none() => {
-                    Err("a question is answered with an option, text or answers, or declined".to_owned())
+                    Err("a question is answered with an option, text or answers, or declined"
+                        .to_owned())
                 }
-                (false, _, 2..) => Err(format!("there are {asked} questions: give answers, one for each")),
+                (false, _, 2..) => {
+                    Err(format!("there are {asked} questions: give answers, one for each"))
+                }
                 (false, _, _) => Ok(()),
             };
         }
@@ -173,7 +184,7 @@ impl Answer {
     }
 }
 
-/// Before a dialog is on screen nobody knows its options, and nothing can be said of a number.
+/// The options of a dialog are not known before it is on screen; then every number is in range.
 fn in_range(option: usize, count: usize) -> Result<(), String> {
     match (1..=count).contains(&option) || (count == 0 && option > 0) {
         true => Ok(()),

@@ -1,13 +1,13 @@
-//! What the model was given and gave, as agents tell of it: message by message, often several times over.
+//! Adds up the tokens and costs that an agent reports: message by message, often more than once.
 
 use std::collections::VecDeque;
 use std::ops::{AddAssign, SubAssign};
 
-/// How many messages are remembered, so that one which is told of again is not counted again. They come again soon or
-/// never.
+/// How many messages are remembered, so that a repeated report is not counted twice. Repetitions
+/// follow soon or never.
 const REMEMBERED: usize = 256;
 
-/// Every token is in one of these.
+/// Numbers of tokens; each token counts in one field only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tokens {
     pub input: u64,
@@ -16,16 +16,16 @@ pub struct Tokens {
     pub cache_write: u64,
 }
 
-/// Something that the agent says was used.
+/// One report of usage by the agent.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Spent {
-    /// For one message of the model's. What is said of it last counts.
+pub enum UsageReport {
+    /// The tokens of one message of the model. The latest report of a message counts.
     Message { id: String, tokens: Tokens },
-    /// For everything since the agent was started, in dollars.
+    /// The total cost in dollars since the agent was started.
     Cost(f64),
 }
 
-/// What was used altogether.
+/// The total usage of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
     pub tokens: Tokens,
@@ -33,18 +33,18 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
-/// The account of one child.
+/// The reports of one child so far.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub(crate) struct UsageLedger {
     messages: VecDeque<(String, Tokens)>,
     cost_usd: f64,
 }
 
-impl Ledger {
-    /// Adds what is new about it to `total`.
-    pub fn enter(&mut self, spent: Spent, total: &mut Usage) {
-        match spent {
-            Spent::Message { id, tokens } => {
+impl UsageLedger {
+    /// Adds to `total` what the report adds to the earlier ones.
+    pub(crate) fn record(&mut self, report: UsageReport, total: &mut Usage) {
+        match report {
+            UsageReport::Message { id, tokens } => {
                 match self.messages.iter_mut().find(|(known, _)| *known == id) {
                     Some((_, before)) => total.tokens -= std::mem::replace(before, tokens),
                     None => {
@@ -57,7 +57,7 @@ impl Ledger {
                 }
                 total.tokens += tokens;
             }
-            Spent::Cost(usd) => {
+            UsageReport::Cost(usd) => {
                 let before = std::mem::replace(&mut self.cost_usd, usd);
                 total.cost_usd = Some(total.cost_usd.unwrap_or_default() + usd - before);
             }
@@ -74,7 +74,7 @@ impl Tokens {
     }
 }
 
-/// Numbers come from outside and may be anything.
+/// Saturates, because the numbers come from outside.
 impl AddAssign for Tokens {
     fn add_assign(&mut self, other: Self) {
         self.each(other, u64::saturating_add);
@@ -91,35 +91,40 @@ impl SubAssign for Tokens {
 mod tests {
     use super::*;
 
-    fn message(id: &str, input: u64, output: u64) -> Spent {
-        Spent::Message { id: id.to_owned(), tokens: Tokens { input, output, ..Tokens::default() } }
+    fn message(id: &str, input: u64, output: u64) -> UsageReport {
+        UsageReport::Message {
+            id: id.to_owned(),
+            tokens: Tokens { input, output, ..Tokens::default() },
+        }
     }
 
     #[test]
-    fn a_message_counts_once_and_as_it_was_told_of_last() {
-        let (mut ledger, mut total) = (Ledger::default(), Usage::default());
-        for spent in [message("a", 10, 1), message("b", 20, 2), message("a", 10, 5), message("b", 20, 2)] {
-            ledger.enter(spent, &mut total);
+    fn the_latest_report_of_a_message_counts_once() {
+        let (mut ledger, mut total) = (UsageLedger::default(), Usage::default());
+        for report in
+            [message("a", 10, 1), message("b", 20, 2), message("a", 10, 5), message("b", 20, 2)]
+        {
+            ledger.record(report, &mut total);
         }
         assert_eq!((total.tokens.input, total.tokens.output, total.requests), (30, 7, 2));
         assert_eq!(total.cost_usd, None);
     }
 
     #[test]
-    fn what_a_child_has_cost_is_its_own_sum() {
+    fn the_costs_of_several_children_add_up() {
         let mut total = Usage::default();
-        let mut first = Ledger::default();
-        first.enter(Spent::Cost(0.25), &mut total);
-        first.enter(Spent::Cost(0.5), &mut total);
-        Ledger::default().enter(Spent::Cost(1.0), &mut total);
+        let mut first = UsageLedger::default();
+        first.record(UsageReport::Cost(0.25), &mut total);
+        first.record(UsageReport::Cost(0.5), &mut total);
+        UsageLedger::default().record(UsageReport::Cost(1.0), &mut total);
         assert_eq!(total.cost_usd, Some(1.5));
     }
 
     #[test]
-    fn any_number_of_messages_takes_bounded_memory() {
-        let (mut ledger, mut total) = (Ledger::default(), Usage::default());
+    fn memory_is_bounded_for_any_number_of_messages() {
+        let (mut ledger, mut total) = (UsageLedger::default(), Usage::default());
         for number in 0..3 * REMEMBERED {
-            ledger.enter(message(&number.to_string(), u64::MAX / 2, 1), &mut total);
+            ledger.record(message(&number.to_string(), u64::MAX / 2, 1), &mut total);
         }
         assert_eq!(ledger.messages.len(), REMEMBERED);
         assert_eq!((total.requests, total.tokens.input), (3 * REMEMBERED as u64, u64::MAX));

@@ -1,5 +1,5 @@
-//! One call through the gateway, whatever transport it came by: JSON and metadata in, JSON or raw
-//! bytes out. The generated dispatch is written in the words of this module.
+//! One call through the gateway, for every transport: JSON and metadata in, JSON or raw bytes out.
+//! The generated `dispatch` uses the functions of this module.
 
 use std::borrow::Cow;
 
@@ -13,33 +13,36 @@ use tonic::{Request, Response, Status};
 
 use crate::error::{Code, Error};
 
-/// A request that has not been read yet.
+/// The names that every frame of a WebSocket client may have beside the fields of its request.
+pub(super) const FRAME_FIELDS: [&str; 4] = ["type", "event", "request_id", "action"];
+
+/// A request that is not parsed yet.
 #[derive(Debug)]
-pub struct Call {
+pub(super) struct Call {
     pub input: Input,
-    /// Fields given beside the input, by path or query; they win over it.
+    /// Fields from path or query; they override the input.
     pub params: Vec<(&'static str, Value)>,
     pub shape: Shape,
     pub metadata: MetadataMap,
     pub extensions: Extensions,
 }
 
-/// Where the request's fields come from.
+/// The source of the request's fields.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Input {
-    /// Nothing was sent: every field is at its default.
+pub(super) enum Input {
+    /// Every field has its default.
     Empty,
     /// JSON text of the whole request.
     Message(Bytes),
-    /// JSON text of one of its fields.
+    /// The same, among the names of a WebSocket frame.
+    Frame(Bytes),
+    /// JSON text of one field of the request.
     Field(&'static str, Bytes),
-    /// An object that was parsed before. What is no field of the request is ignored.
-    Value(Value),
 }
 
-/// What the caller can carry.
+/// The form of the response that the caller can send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(super) enum Shape {
     /// The body of an HTTP response: one field instead of the message, or raw bytes, where the
     /// RPC's rule says so.
     Http,
@@ -47,56 +50,57 @@ pub enum Shape {
     Message,
 }
 
-/// The answer to a call.
-pub enum Reply {
+/// The response to a call.
+pub(super) enum Reply {
     Unary(Payload),
     Stream(BoxStream<'static, Result<Item, Status>>),
 }
 
-/// What goes out, as bytes.
+/// The bytes of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Payload {
+pub(super) enum Payload {
     /// The field that is the body is unset.
     Empty,
     Json(Bytes),
-    /// As it is, under the method's content type.
+    /// Sent unchanged, with the method's content type.
     Raw(Bytes),
 }
 
 /// One message of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub(super) struct Item {
     /// None on raw streams.
-    pub mark: Option<Mark>,
+    pub header: Option<EventHeader>,
     pub payload: Payload,
 }
 
-/// How a message of a stream is known among the others.
+/// The name and position of a stream's message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
-    /// The kind of event.
+pub(super) struct EventHeader {
+    /// The name of the event.
     pub event: Cow<'static, str>,
     /// The number that a reader resumes from.
     pub id: u64,
-    /// The epoch of the number; 0 where only the stream's first message tells it.
+    /// The epoch of `id`; 0 where only the stream's first message has it.
     pub epoch: u64,
 }
 
-impl Mark {
+impl EventHeader {
     pub(super) fn new(event: impl Into<Cow<'static, str>>, id: u64, epoch: u64) -> Self {
         Self { event: event.into(), id, epoch }
     }
 }
 
 impl Call {
-    /// A call whose answer is wanted as whole messages.
-    pub fn message(input: Input, metadata: MetadataMap, extensions: Extensions) -> Self {
+    /// A call whose response is the whole message.
+    pub(super) fn message(input: Input, metadata: MetadataMap, extensions: Extensions) -> Self {
         Self { input, params: Vec::new(), shape: Shape::Message, metadata, extensions }
     }
 
-    /// Reads the request; what is wrong with it is BAD_REQUEST with the field's name.
+    /// Parses the request. An invalid one is BAD_REQUEST with the field's name.
     pub(super) fn request<M: Message>(self) -> Result<Request<M>, Status> {
-        let message = self.input.read(self.params).map_err(|error| Error::bad_request(error.to_string()))?;
+        let message =
+            self.input.read(self.params).map_err(|error| Error::bad_request(error.to_string()))?;
         Ok(Request::from_parts(self.metadata, self.extensions, message))
     }
 }
@@ -107,12 +111,12 @@ impl Input {
         match self {
             Self::Empty => {}
             Self::Message(text) if blank(&text) => {}
-            Self::Message(text) => json::merge_slice(&mut message, None, &text)?,
+            Self::Message(text) => json::merge_slice(&mut message, &text, &[])?,
+            Self::Frame(text) => json::merge_slice(&mut message, &text, &FRAME_FIELDS)?,
             Self::Field(field, text) if blank(&text) => {
-                json::merge_slice(&mut message, Some(field), b"{}")?;
+                json::merge_field_slice(&mut message, field, b"{}")?;
             }
-            Self::Field(field, text) => json::merge_slice(&mut message, Some(field), &text)?,
-            Self::Value(value) => json::merge(&mut message, value)?,
+            Self::Field(field, text) => json::merge_field_slice(&mut message, field, &text)?,
         }
         for (field, value) in params {
             json::merge_field(&mut message, field, value)?;
@@ -146,7 +150,7 @@ pub(super) fn part<M: Message, P: Message>(
     }))
 }
 
-/// One field of the message, sent as it is.
+/// One field of the message, sent unchanged.
 pub(super) fn raw<M: Message>(
     shape: Shape,
     response: Response<M>,
@@ -158,18 +162,21 @@ pub(super) fn raw<M: Message>(
     }))
 }
 
-/// A stream of messages, each with its mark.
-pub(super) fn stream<M: Message, S>(response: Response<S>, mark: fn(&M) -> Mark) -> Result<Reply, Status>
+/// A stream of messages, each with the header of its event.
+pub(super) fn stream<M: Message, S>(
+    response: Response<S>,
+    header: fn(&M) -> EventHeader,
+) -> Result<Reply, Status>
 where
     S: futures_util::Stream<Item = Result<M, Status>> + Send + 'static,
 {
     let items = response.into_inner().map(move |message| {
-        message.map(|message| Item { mark: Some(mark(&message)), payload: json(&message) })
+        message.map(|message| Item { header: Some(header(&message)), payload: json(&message) })
     });
     Ok(Reply::Stream(items.boxed()))
 }
 
-/// A stream of which one field is sent as it is.
+/// A stream of messages of which one field is sent unchanged.
 pub(super) fn raw_stream<M: Message, S>(
     shape: Shape,
     response: Response<S>,
@@ -182,13 +189,13 @@ where
         Shape::Message => json(&message),
         Shape::Http => Payload::Raw(pick(message)),
     };
-    let items = response
-        .into_inner()
-        .map(move |message| message.map(|message| Item { mark: None, payload: payload(message) }));
+    let items = response.into_inner().map(move |message| {
+        message.map(|message| Item { header: None, payload: payload(message) })
+    });
     Ok(Reply::Stream(items.boxed()))
 }
 
-/// An RPC that streams both ways has no single request to read.
+/// An RPC that streams both ways has no single request to parse.
 pub(super) fn both_ways() -> Result<Reply, Status> {
     Err(Error::new(Code::Unsupported, "this call streams both ways: use gRPC").into())
 }
@@ -214,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_wins_over_the_body() {
+    fn a_parameter_overrides_the_body() {
         let body = Input::Message(Bytes::from_static(br#"{"key":"A","value":"1"}"#));
         let request: PutEnvRequest = read(body, vec![("key", "B".into())]).unwrap();
         assert_eq!((request.key.as_str(), request.value.as_str()), ("B", "1"));
@@ -223,7 +230,9 @@ mod tests {
     #[test]
     fn a_body_for_one_field_is_one_json_value() {
         let two = Input::Field("payload", Bytes::from_static(br#"{},"other":1"#));
-        assert!(read::<StopHookRequest>(two, vec![]).unwrap_err().starts_with("trailing characters"));
+        assert!(
+            read::<StopHookRequest>(two, vec![]).unwrap_err().starts_with("trailing characters")
+        );
         let list = Input::Field("payload", Bytes::from_static(b"[1]"));
         assert!(
             read::<StopHookRequest>(list, vec![])
@@ -233,9 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_was_parsed_before_may_hold_more_than_the_request() {
-        let frame = serde_json::json!({"type": "nudge", "request_id": 7, "message": "go"});
-        let request: NudgeRequest = read(Input::Value(frame), vec![]).unwrap();
+    fn a_frame_has_its_own_names_beside_the_request_and_no_others() {
+        let frame = |text: &'static str| Input::Frame(Bytes::from_static(text.as_bytes()));
+        let named =
+            frame(r#"{"type":"nudge","event":"x","action":1,"request_id":7,"message":"go"}"#);
+        let request: NudgeRequest = read(named, vec![]).unwrap();
         assert_eq!(request.message, "go");
+        let mistyped = frame(r#"{"type":"nudge","mesage":"go"}"#);
+        assert_eq!(
+            read::<NudgeRequest>(mistyped, vec![]).unwrap_err(),
+            "field mesage: there is no such field, the nearest is message at line 1 column 24"
+        );
+        let body = Input::Message(Bytes::from_static(br#"{"type":"nudge","message":"go"}"#));
+        assert!(read::<NudgeRequest>(body, vec![]).unwrap_err().starts_with("field type: there"));
     }
 }

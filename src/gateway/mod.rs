@@ -1,19 +1,27 @@
-//! HTTP/JSON, server-sent events and WebSocket over the one gRPC service, driven by what the
-//! proto says of each RPC. It knows no RPC's meaning and holds no state of the session.
+//! HTTP/JSON, server-sent events and WebSocket over the one gRPC service, driven by the options of
+//! each RPC in the proto. It does not know what an RPC does and holds no state of the session.
 
 mod call;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 #[rustfmt::skip]
 #[path = "gen.rs"]
 mod generated;
 mod http;
+mod intake;
 mod params;
 mod refusal;
+mod route;
 mod sse;
-mod table;
 pub mod ws;
 
-pub use call::{Call, Input, Item, Mark, Payload, Reply, Shape};
-pub use generated::{METHODS, ROUTES, Rpc, dispatch};
-pub use http::{BODY_LIMIT, router};
+pub use generated::ROUTES;
+pub use http::router;
+pub use intake::{InputBudget, Intake, Share};
+#[cfg(test)]
+pub(crate) use intake::{
+    PAUSE, SMALL_MESSAGE, SMALL_RESERVE, STRANGER_INPUT, STRANGER_MESSAGE_TIME, TRUSTED_INPUT,
+};
+pub use params::TOKEN_PARAMETER;
 pub use refusal::{envelope, method_not_allowed, not_found, refusal};
-pub use table::{Body, Method, Param, ParamKind, Route, Streaming, Verb};
+pub use route::Route;

@@ -1,18 +1,32 @@
-//! Path and query parameters: text that becomes typed request fields. It does not know which
-//! route they came by.
+//! Path and query parameters: text that becomes typed request fields. It does not know the route.
 
+use std::borrow::Cow;
+
+use coop_client::json::no_such;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::table::{Param, ParamKind};
+use super::route::{Param, ParamKind};
 use crate::error::Error;
 
-/// Reads what `params` names out of a query string. Other names are ignored.
-pub fn from_query(params: &[Param], query: &str) -> Result<Vec<(&'static str, Value)>, Error> {
+/// The parameter that carries a token on any route; the guard reads it.
+pub const TOKEN_PARAMETER: &str = "token";
+
+/// Reads the given parameters from a query string. Any other name but the token's is refused.
+pub(super) fn from_query(
+    params: &[Param],
+    query: &str,
+) -> Result<Vec<(&'static str, Value)>, Error> {
     let mut fields: Vec<(&'static str, Value)> = Vec::new();
-    for pair in query.split('&') {
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
         let name = decode(name)?;
-        let Some(param) = params.iter().find(|param| param.name == name) else { continue };
+        let Some(param) = params.iter().find(|param| param.name == name) else {
+            if name == TOKEN_PARAMETER {
+                continue;
+            }
+            return Err(unknown(&name, params));
+        };
         let text = decode(text).map_err(|_| bad(param, "UTF-8"))?;
         let given = fields.iter_mut().find(|(name, _)| *name == param.name);
         match (given, param.list) {
@@ -25,8 +39,8 @@ pub fn from_query(params: &[Param], query: &str) -> Result<Vec<(&'static str, Va
     Ok(fields)
 }
 
-/// One value as the parameter's kind has it.
-pub fn typed(param: &Param, text: &str) -> Result<Value, Error> {
+/// Reads one value of the parameter's kind.
+pub(super) fn typed(param: &Param, text: &str) -> Result<Value, Error> {
     match param.kind {
         ParamKind::Text => Ok(Value::from(text)),
         ParamKind::Bool => match text {
@@ -36,7 +50,9 @@ pub fn typed(param: &Param, text: &str) -> Result<Value, Error> {
         },
         ParamKind::Integer => {
             let signed = text.parse::<i64>().map(Value::from);
-            signed.or_else(|_| text.parse::<u64>().map(Value::from)).map_err(|_| bad(param, "an integer"))
+            signed
+                .or_else(|_| text.parse::<u64>().map(Value::from))
+                .map_err(|_| bad(param, "an integer"))
         }
         ParamKind::Number => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Value::from(number)),
@@ -46,39 +62,27 @@ pub fn typed(param: &Param, text: &str) -> Result<Value, Error> {
 }
 
 fn elements(param: &Param, text: &str) -> Result<Vec<Value>, Error> {
-    text.split(',').filter(|element| !element.is_empty()).map(|element| typed(param, element)).collect()
+    text.split(',')
+        .filter(|element| !element.is_empty())
+        .map(|element| typed(param, element))
+        .collect()
+}
+
+fn unknown(name: &str, params: &[Param]) -> Error {
+    let name: String = name.chars().take(64).collect();
+    let reason = no_such("parameter", &name, params.iter().map(|param| param.name));
+    Error::bad_request(format!("parameter {name}: {reason}"))
 }
 
 fn bad(param: &Param, expected: &str) -> Error {
     Error::bad_request(format!("parameter {}: expected {expected}", param.name))
 }
 
-/// Undoes `application/x-www-form-urlencoded`: a `+` is a space, `%41` is an `A`.
+/// Decodes `application/x-www-form-urlencoded`: `+` is a space, `%41` is an `A`.
 fn decode(text: &str) -> Result<String, Error> {
     let spaced = text.replace('+', " ");
-    let mut bytes = Vec::with_capacity(spaced.len());
-    let mut rest = spaced.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escaped = match (first, tail) {
-            (b'%', [high, low, after @ ..]) => hex(*high).zip(hex(*low)).map(|pair| (pair, after)),
-            _ => None,
-        };
-        match escaped {
-            Some(((high, low), after)) => {
-                bytes.push(high << 4 | low);
-                rest = after;
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).map_err(|_| Error::bad_request("the query is not UTF-8"))
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+    let decoded = percent_decode_str(&spaced).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| Error::bad_request("the query is not UTF-8"))
 }
 
 #[cfg(test)]
@@ -98,16 +102,18 @@ mod tests {
 
     fn read(query: &str) -> Result<Value, String> {
         match from_query(PARAMS, query) {
-            Ok(fields) => Ok(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()),
+            Ok(fields) => {
+                Ok(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+            }
             Err(error) => Err(error.message),
         }
     }
 
     #[test]
-    fn text_becomes_the_kind_of_the_field() {
+    fn text_is_read_as_the_type_of_the_field() {
         assert_eq!(read(""), Ok(json!({})));
         assert_eq!(
-            read("lines=-5&scrollback=true&key=a%20b+c%2B&secs=1.5&token=secret&flag"),
+            read("lines=-5&scrollback=true&key=a%20b+c%2B&secs=1.5&token=secret&"),
             Ok(json!({"lines": -5, "scrollback": true, "key": "a b c+", "secs": 1.5}))
         );
         assert_eq!(read("lines=18446744073709551615"), Ok(json!({"lines": u64::MAX})));
@@ -115,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_given_one_by_one_or_with_commas() {
+    fn a_list_is_repeated_or_separated_by_commas() {
         assert_eq!(
             read("state=idle&state=prompt,error&state="),
             Ok(json!({"state": ["idle", "prompt", "error"]}))
@@ -124,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_names_its_parameter() {
+    fn an_error_names_the_parameter() {
         for (query, message) in [
             ("lines=abc", "parameter lines: expected an integer"),
             ("lines=", "parameter lines: expected an integer"),
@@ -135,6 +141,11 @@ mod tests {
             ("ids=1,x", "parameter ids: expected an integer"),
             ("key=%ff", "parameter key: expected UTF-8"),
             ("%ff=1", "the query is not UTF-8"),
+            ("line=1", "parameter line: there is no such parameter, the nearest is lines"),
+            (
+                "lines=1&scroll",
+                "parameter scroll: there is no such parameter, the nearest is scrollback",
+            ),
         ] {
             assert_eq!(read(query), Err(message.to_owned()), "{query}");
         }

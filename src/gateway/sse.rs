@@ -1,5 +1,5 @@
-//! Server-sent events: how a stream's messages look on the wire, and how a reader that lost its
-//! connection says where it was. It does not know what the messages mean.
+//! Server-sent events: the frames of a stream's messages, and resuming from `Last-Event-ID`. It
+//! does not know what the messages mean.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,36 +13,38 @@ use tonic::Status;
 
 use super::call::{Item, Payload};
 use super::refusal::envelope;
-use super::table::{Method, Streaming};
-use crate::error::Error;
 
-/// Proxies and clients cut connections that stay silent for longer than a few of these.
+use crate::error::Error;
+use crate::service::{Method, Streaming};
+
+/// The interval of comments on a silent stream, so that proxies do not close it.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// How long a stream is given to fail before it is answered as one that has begun. Most streams
-/// open with a message at once, and then this is never waited for.
+/// How long to wait for the first message before the response headers are sent. Most streams send
+/// a message at once.
 const OPENING: Duration = Duration::from_millis(250);
 
-/// What `Last-Event-ID` says of a reader that comes back.
+/// The position in `Last-Event-ID` of a reader that reconnects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cursor {
-    /// It has seen the end.
+pub(super) enum Cursor {
+    /// The reader has received the end.
     End,
-    /// It has seen everything up to here.
+    /// The reader has received everything up to here.
     After(Position),
 }
 
-/// A place in a stream.
+/// A position in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub(super) struct Position {
     epoch: u64,
     id: u64,
 }
 
 impl Cursor {
-    /// The cursor in the headers of a request for a stream. An id that is not one of ours is none.
-    pub fn of(method: &Method, headers: &HeaderMap) -> Option<Self> {
-        let text = headers.get("last-event-id").filter(|_| method.streaming == Streaming::Server)?;
+    /// Reads the cursor from a request's headers. An id that coop did not send is ignored.
+    pub(super) fn of(method: &Method, headers: &HeaderMap) -> Option<Self> {
+        let text =
+            headers.get("last-event-id").filter(|_| method.streaming == Streaming::Server)?;
         Self::parse(text.to_str().ok()?)
     }
 
@@ -57,9 +59,9 @@ impl Cursor {
 }
 
 impl Position {
-    /// Fills the request's resume field and epoch. They win over a query that says otherwise: a
-    /// browser repeats its first address with every reconnect.
-    pub fn resume(self, method: &Method, fields: &mut Vec<(&'static str, Value)>) {
+    /// Fills the request's resume field and epoch. They override the query, because a browser
+    /// repeats its first URL with every reconnect.
+    pub(super) fn resume(self, method: &Method, fields: &mut Vec<(&'static str, Value)>) {
         if let Some(field) = method.resume_field {
             fields.push((field, self.id.into()));
             fields.push(("epoch", self.epoch.into()));
@@ -67,8 +69,8 @@ impl Position {
     }
 }
 
-/// Waits for the first message, so that a stream which fails at once is a plain HTTP error.
-pub async fn opened(
+/// Waits for the first message, so that a stream that fails at once becomes an HTTP error.
+pub(super) async fn opened(
     mut items: BoxStream<'static, Result<Item, Status>>,
 ) -> Result<BoxStream<'static, Result<Item, Status>>, Error> {
     match tokio::time::timeout(OPENING, items.next()).await {
@@ -80,7 +82,9 @@ pub async fn opened(
 }
 
 /// The stream as server-sent events.
-pub async fn response(items: BoxStream<'static, Result<Item, Status>>) -> Result<Response, Error> {
+pub(super) async fn response(
+    items: BoxStream<'static, Result<Item, Status>>,
+) -> Result<Response, Error> {
     let events = events(opened(items).await?).map(|event| Ok::<_, Infallible>(event.into()));
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
@@ -90,7 +94,7 @@ pub async fn response(items: BoxStream<'static, Result<Item, Status>>) -> Result
     Ok(response)
 }
 
-/// One event before it is text.
+/// One event before it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Frame {
     id: Option<String>,
@@ -108,25 +112,25 @@ impl From<Frame> for Event {
     }
 }
 
-/// An event's name as a line can hold it; anything else would break the frame apart.
+/// Removes control characters from an event's name: a line break would end its line.
 fn one_line(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// Where a stream of events is.
+/// The state of a stream of events.
 enum Stage {
     Open { items: BoxStream<'static, Result<Item, Status>>, epoch: u64 },
     Ended,
 }
 
-/// Each message as an event; after the last one `end`, or `error` if the stream broke off.
+/// Each message as an event, then `end`, or `error` if the stream failed.
 fn events(items: BoxStream<'static, Result<Item, Status>>) -> impl Stream<Item = Frame> + Send {
     stream::unfold(Stage::Open { items, epoch: 0 }, |stage| async {
         let Stage::Open { mut items, epoch } = stage else { return None };
         match items.next().await {
             Some(Ok(item)) => {
-                // Some streams tell their epoch in the first message only.
-                let epoch = item.mark.as_ref().map_or(0, |mark| mark.epoch).max(epoch);
+                // Some streams have their epoch in the first message only.
+                let epoch = item.header.as_ref().map_or(0, |header| header.epoch).max(epoch);
                 Some((message(item, epoch), Stage::Open { items, epoch }))
             }
             Some(Err(status)) => Some((failure(&status), Stage::Ended)),
@@ -140,10 +144,12 @@ fn message(item: Item, epoch: u64) -> Frame {
         Payload::Json(text) | Payload::Raw(text) => String::from_utf8_lossy(&text).into_owned(),
         Payload::Empty => String::new(),
     };
-    match item.mark {
-        Some(mark) => {
-            Frame { id: Some(format!("{epoch}-{}", mark.id)), event: mark.event.into_owned(), data }
-        }
+    match item.header {
+        Some(header) => Frame {
+            id: Some(format!("{epoch}-{}", header.id)),
+            event: header.event.into_owned(),
+            data,
+        },
         None => Frame { id: None, event: "message".to_owned(), data },
     }
 }
@@ -159,36 +165,47 @@ fn end(epoch: u64) -> Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::super::call::Mark;
-    use super::super::generated::Rpc;
+    use super::super::call::EventHeader;
     use super::*;
+    use crate::service::Rpc;
 
     fn item(id: u64, epoch: u64) -> Result<Item, Status> {
-        let mark = Some(Mark::new("output", id, epoch));
-        Ok(Item { mark, payload: Payload::Json("{\"a\":1}".into()) })
+        let header = Some(EventHeader::new("output", id, epoch));
+        Ok(Item { header, payload: Payload::Json("{\"a\":1}".into()) })
     }
 
     #[test]
-    fn only_our_own_ids_are_cursors() {
+    fn only_ids_of_coop_are_cursors() {
         assert_eq!(Cursor::parse("17-42"), Some(Cursor::After(Position { epoch: 17, id: 42 })));
         assert_eq!(Cursor::parse("17-end"), Some(Cursor::End));
-        for text in
-            ["", "42", "-", "17-", "-42", "x-42", "17-x", "17-4-2", "17--end", "99999999999999999999-1"]
-        {
+        for text in [
+            "",
+            "42",
+            "-",
+            "17-",
+            "-42",
+            "x-42",
+            "17-x",
+            "17-4-2",
+            "17--end",
+            "99999999999999999999-1",
+        ] {
             assert_eq!(Cursor::parse(text), None, "{text}");
         }
     }
 
     #[test]
     fn only_a_stream_has_a_cursor() {
-        let headers =
-            HeaderMap::from_iter([("last-event-id".parse().unwrap(), HeaderValue::from_static("17-end"))]);
+        let headers = HeaderMap::from_iter([(
+            "last-event-id".parse().unwrap(),
+            HeaderValue::from_static("17-end"),
+        )]);
         assert_eq!(Cursor::of(Rpc::StreamEvents.method(), &headers), Some(Cursor::End));
         assert_eq!(Cursor::of(Rpc::GetHealth.method(), &headers), None);
     }
 
     #[test]
-    fn a_cursor_fills_the_resume_field_and_wins_over_the_query() {
+    fn a_cursor_fills_the_resume_field_and_overrides_the_query() {
         let position = Position { epoch: 17, id: 42 };
         let mut fields = vec![("from_offset", Value::from(1))];
         position.resume(Rpc::StreamOutput.method(), &mut fields);
@@ -199,7 +216,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_message_tells_the_epoch_of_all_ids() {
+    async fn the_epoch_of_the_first_message_is_in_all_ids() {
         let items = stream::iter([item(0, 17), item(9, 0)]).boxed();
         let frames: Vec<_> =
             events(items).map(|frame| (frame.id.unwrap_or_default(), frame.event)).collect().await;
@@ -208,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_that_breaks_off_says_why_and_does_not_end() {
+    async fn a_failed_stream_sends_error_and_no_end() {
         let items = stream::iter([item(1, 17), Err(Error::exited().into())]).boxed();
         let frames: Vec<_> = events(items).collect().await;
         assert_eq!(frames.len(), 2);
@@ -227,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_break_its_frame() {
+    fn a_name_cannot_contain_line_breaks() {
         assert_eq!(one_line("a\nid: 1\r"), "aid: 1");
     }
 }

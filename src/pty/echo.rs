@@ -1,80 +1,86 @@
-//! Keeps what is typed to an echoing terminal in step with its echo, because the kernel drops an echo that finds no room.
-//! It counts bytes and waits; it must not touch the terminal itself.
+//! Limits how much input to an echoing terminal is not echoed yet, because the kernel drops echo
+//! when its buffer is full. It counts bytes and waits; it must not touch the terminal itself.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// How many bytes of echo may be under way. An echo that finds no room in the terminal's output waits in a buffer of 4 KiB,
-/// where it takes up to one and a half times its size, and the buffer overflows without a word. This much always fits.
+/// How many bytes of echo may be outstanding. While the terminal's output is full, echo waits in a
+/// buffer of 4 KiB, where it takes up to one and a half times its size, and which overflows
+/// silently. This much always fits.
 const WINDOW: usize = 2 * 1024;
 
-/// A terminal that has nothing to read and printed nothing for this long has echoed everything that it will ever echo. It is
-/// the price of a window that nothing was read for: what a child prints besides the echo is not known otherwise.
+/// A terminal that has no unread output and printed nothing for this long has no echo left. Nothing
+/// else shows this, because echo looks like any other output.
 const QUIET: Duration = Duration::from_millis(10);
 
-/// The same for a terminal that has printed nothing since the last byte was typed. On a busy machine the kernel may take
-/// that long to come to it, and what is forgotten too early is never counted again. Only where output is stopped does no
-/// echo come at all.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The same for a terminal that has printed nothing since the last byte was typed: on a busy
+/// machine the kernel may take that long before it echoes. Only a terminal whose output is stopped
+/// echoes nothing at all.
+const FIRST_ECHO: Duration = Duration::from_millis(500);
 
-/// How much of what was typed may not have been echoed yet.
+/// Counts the input that may not have been echoed yet.
 ///
-/// Output does not say whether it is an echo or the child's. Of a child that repeats its input, as `cat` does, at least half
-/// of it is echo; so one byte read stands for half a byte echoed, and silence stands for the rest.
+/// Output may be echo or come from the child. Of a child that repeats its input, as `cat` does, at
+/// least half of the output is echo; so each byte that was read counts as half a byte of echo, and
+/// silence counts as the rest.
 pub(super) struct EchoWindow {
     /// How many bytes of output were read so far.
-    taken: watch::Receiver<u64>,
-    /// How many of them are settled.
-    settled: u64,
+    read_count: watch::Receiver<u64>,
+    /// How many of them are counted already.
+    counted: u64,
     /// Twice the number of bytes whose echo is outstanding.
     unechoed_halves: u64,
-    /// When it has been quiet for long enough. It is kept here so that a wait that is cancelled and begun again goes on.
+    /// When the terminal will have been silent for long enough. It is stored so that a wait that is
+    /// cancelled and started again continues.
     quiet_at: Instant,
 }
 
 impl EchoWindow {
-    pub(super) fn new(taken: watch::Receiver<u64>) -> Self {
-        Self { taken, settled: 0, unechoed_halves: 0, quiet_at: Instant::now() }
+    pub(super) fn new(read_count: watch::Receiver<u64>) -> Self {
+        Self { read_count, counted: 0, unechoed_halves: 0, quiet_at: Instant::now() }
     }
 
-    /// How many bytes may be typed now; waits if that would be none.
+    /// Returns how many bytes may be typed now; waits while that is none.
     pub(super) async fn room(&mut self, has_unread: impl Fn() -> bool) -> usize {
         loop {
-            self.settle();
-            let under_way = usize::try_from(self.unechoed_halves / 2).unwrap_or(usize::MAX);
-            // The echo of a byte takes two at most, so half of what is left is sure to fit.
-            let room = WINDOW.saturating_sub(under_way) / 2;
+            self.count_output();
+            let outstanding = usize::try_from(self.unechoed_halves / 2).unwrap_or(usize::MAX);
+            // The echo of a byte takes at most two, so half of the rest always fits.
+            let room = WINDOW.saturating_sub(outstanding) / 2;
             if room > 0 {
                 return room;
             }
             if has_unread() {
-                // Whoever reads will come to it. The sender lives as long as the terminal, and so does its writer.
-                let _ = self.taken.changed().await;
-            } else if timeout_at(self.quiet_at, self.taken.changed()).await.is_err() && !has_unread() {
+                // The reader will read it. The sender lives as long as the terminal, so this never
+                // fails.
+                let _ = self.read_count.changed().await;
+            } else if timeout_at(self.quiet_at, self.read_count.changed()).await.is_err()
+                && !has_unread()
+            {
                 self.unechoed_halves = 0;
             }
         }
     }
 
-    /// Takes note of what has just been typed.
+    /// Counts input that has just been typed.
     pub(super) fn typed(&mut self, bytes: &[u8]) {
         self.unechoed_halves += 2 * echoed_length(bytes);
-        self.quiet_at = Instant::now() + PATIENCE;
+        self.quiet_at = Instant::now() + FIRST_ECHO;
     }
 
-    fn settle(&mut self) {
-        let taken = *self.taken.borrow_and_update();
-        if taken != self.settled {
-            self.unechoed_halves = self.unechoed_halves.saturating_sub(taken - self.settled);
-            self.settled = taken;
+    fn count_output(&mut self) {
+        let read = *self.read_count.borrow_and_update();
+        if read != self.counted {
+            self.unechoed_halves = self.unechoed_halves.saturating_sub(read - self.counted);
+            self.counted = read;
             self.quiet_at = Instant::now() + QUIET;
         }
     }
 }
 
-/// Line ends are printed as two bytes, and so is any other control character, as `^X`.
+/// A line end is echoed as two bytes, and so is any other control character, as `^X`.
 fn echoed_length(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| if byte.is_ascii_control() { 2 } else { 1 }).sum()
 }
@@ -89,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn little_is_typed_without_waiting() {
+    async fn a_little_input_is_typed_without_waiting() {
         let (_sender, mut window) = window();
         let start = Instant::now();
         for _ in 0..500 {
@@ -100,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_more_is_under_way_than_fits() {
+    async fn no_more_echo_is_outstanding_than_fits() {
         let (_sender, mut window) = window();
         let mut typed = 0;
         while let Ok(room) = tokio::time::timeout(QUIET, window.room(|| true)).await {
@@ -120,31 +126,32 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn output_of_before_makes_no_room() {
+    async fn earlier_output_makes_no_room() {
         let (sender, mut window) = window();
         sender.send_replace(1 << 30);
         window.room(|| true).await;
         window.typed(&vec![b'x'; WINDOW]);
         let waited = tokio::time::timeout(Duration::from_secs(60), window.room(|| true)).await;
-        assert!(waited.is_err(), "there is something unread, and nobody reads it");
+        assert!(waited.is_err(), "there is unread output, and no reader");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_after_some_output_makes_room_also_for_a_wait_that_is_often_cancelled() {
+    async fn silence_after_output_makes_room_also_for_a_wait_that_is_often_cancelled() {
         let (sender, mut window) = window();
         window.typed(&vec![b'x'; 2 * WINDOW]);
         sender.send_replace(1);
         let start = Instant::now();
-        while tokio::time::timeout(Duration::from_millis(1), window.room(|| false)).await.is_err() {}
+        while tokio::time::timeout(Duration::from_millis(1), window.room(|| false)).await.is_err() {
+        }
         assert!(start.elapsed() <= 2 * QUIET);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_echo_that_has_not_begun_is_waited_for_longer() {
+    async fn the_first_echo_is_waited_for_longer() {
         let (_sender, mut window) = window();
         window.typed(&vec![b'x'; WINDOW]);
         let start = Instant::now();
         window.room(|| false).await;
-        assert!(start.elapsed() >= PATIENCE, "{:?}", start.elapsed());
+        assert!(start.elapsed() >= FIRST_ECHO, "{:?}", start.elapsed());
     }
 }

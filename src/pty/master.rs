@@ -1,5 +1,6 @@
-//! The master side of a pseudo terminal, in three parts that work at the same time from different tasks: bytes out of it,
-//! bytes into it, and its settings. It must not know who runs on the other side.
+//! The master side of a pseudo terminal, in three parts that different tasks use at the same time:
+//! one reads, one writes, one changes the settings. It must not know which program runs on the
+//! other side.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,24 +16,25 @@ use tokio::sync::watch;
 
 use super::echo::EchoWindow;
 
-/// One read takes at most this much. The kernel seldom has more than 4 KiB ready, and sometimes all of this.
-const BUFFER: usize = 16 * 1024;
+/// The most bytes of one read. The kernel seldom has more than 4 KiB ready, and sometimes all of
+/// this.
+const READ_BUFFER: usize = 16 * 1024;
 
-/// Below this much room a new buffer is begun, so that no read is cut short by the end of an old one.
-const LEAST_ROOM: usize = 4 * 1024;
+/// A buffer with less space than this is replaced, so that no read is short because of the buffer.
+const MIN_SPACE: usize = 4 * 1024;
 
-/// How many cells a terminal has.
+/// The size of a terminal in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowSize {
     pub cols: u16,
     pub rows: u16,
 }
 
-/// What the three parts share.
+/// The state that the three parts share.
 struct Master {
     fd: AsyncFd<OwnedFd>,
-    /// How many bytes were read, for a writer that waits for its echo.
-    taken: watch::Sender<u64>,
+    /// How many bytes were read so far, for a writer that waits for its echo.
+    read_count: watch::Sender<u64>,
 }
 
 impl Master {
@@ -40,56 +42,64 @@ impl Master {
         self.fd.get_ref().as_fd()
     }
 
-    /// Whether what is typed now will be printed by the line discipline. The master shows the settings of the child's side.
+    /// Whether the line discipline echoes input now. The master has the same settings as the
+    /// child's side.
     fn echoes(&self) -> bool {
-        tcgetattr(self.terminal()).is_ok_and(|settings| settings.local_modes.contains(LocalModes::ECHO))
+        tcgetattr(self.terminal())
+            .is_ok_and(|settings| settings.local_modes.contains(LocalModes::ECHO))
     }
 
-    /// Whether the child's side has printed something that was not read yet.
+    /// Whether there is output that was not read yet.
     fn has_unread(&self) -> bool {
-        let mut ask = [PollFd::from_borrowed_fd(self.terminal(), PollFlags::IN)];
-        let asked = poll(&mut ask, Some(&Timespec::default()));
-        asked.is_ok() && ask.iter().any(|answer| answer.revents().contains(PollFlags::IN))
+        let mut polled = [PollFd::from_borrowed_fd(self.terminal(), PollFlags::IN)];
+        let result = poll(&mut polled, Some(&Timespec::default()));
+        result.is_ok() && polled.iter().any(|polled| polled.revents().contains(PollFlags::IN))
     }
 }
 
-/// Takes a nonblocking master apart. The terminal hangs up on its child when all three parts are dropped.
+/// Splits a nonblocking master. The child gets a hangup when all three parts are dropped.
 pub(super) fn split(master: OwnedFd) -> io::Result<(Reader, Writer, Control)> {
-    // SAFETY: an `OwnedFd` is open, names the same file for as long as it lives, and nothing takes it out of the `AsyncFd`.
+    // SAFETY: an `OwnedFd` is open, names the same file for as long as it lives, and nothing takes
+    // it out of the `AsyncFd`.
     let fd = unsafe { AsyncFd::register(master) }.map_err(io::Error::from)?;
-    let master = Arc::new(Master { fd, taken: watch::Sender::new(0) });
+    let master = Arc::new(Master { fd, read_count: watch::Sender::new(0) });
     let reader = Reader { master: Arc::clone(&master), buffer: BytesMut::new() };
-    let writer = Writer { echo: EchoWindow::new(master.taken.subscribe()), master: Arc::clone(&master) };
+    let writer = Writer {
+        echo: EchoWindow::new(master.read_count.subscribe()),
+        master: Arc::clone(&master),
+    };
     Ok((reader, writer, Control { master }))
 }
 
-/// What the child prints.
+/// Reads what the child prints.
 pub struct Reader {
     master: Arc<Master>,
     buffer: BytesMut,
 }
 
 impl Reader {
-    /// The next bytes, or `None` when no process has the terminal open any more. Cancelling loses nothing.
+    /// Returns the next bytes, or `None` when no process has the terminal open any more. Cancelling
+    /// loses nothing.
     ///
-    /// The end can come long after the child's exit, because its background jobs keep the terminal open; it can also come
-    /// before, when the child closes its terminal and runs on.
+    /// The end can come long after the child's exit, because its background jobs hold the terminal
+    /// open; it can also come before, when the child closes its terminal and continues.
     pub async fn read(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             let mut ready = self.master.fd.readable().await?;
-            if self.buffer.len() < LEAST_ROOM {
-                // The buffer's whole length is room: what is read is split off at its front and never copied.
-                self.buffer = BytesMut::zeroed(BUFFER);
+            if self.buffer.len() < MIN_SPACE {
+                // The whole buffer is free: the bytes that were read are split off at its front and
+                // never copied.
+                self.buffer = BytesMut::zeroed(READ_BUFFER);
             }
-            let room = &mut self.buffer;
-            match ready.try_io(|master| Ok(rustix::io::read(master.get_ref(), room.as_mut())?)) {
+            let buffer = &mut self.buffer;
+            match ready.try_io(|master| Ok(rustix::io::read(master.get_ref(), buffer.as_mut())?)) {
                 Ok(Ok(0)) => return Ok(None),
                 Ok(Ok(count)) => {
-                    self.master.taken.send_modify(|taken| *taken += count as u64);
+                    self.master.read_count.send_modify(|total| *total += count as u64);
                     return Ok(Some(self.buffer.split_to(count).freeze()));
                 }
                 Ok(Err(error)) => match Errno::from_io_error(&error) {
-                    // This is how Linux says that the last one closed the other side.
+                    // On Linux, the last process has closed the other side.
                     Some(Errno::IO) => return Ok(None),
                     Some(Errno::INTR) => {}
                     Some(_) | None => return Err(error),
@@ -100,17 +110,19 @@ impl Reader {
     }
 }
 
-/// What is typed to the child.
+/// Types input to the child.
 pub struct Writer {
     master: Arc<Master>,
     echo: EchoWindow,
 }
 
 impl Writer {
-    /// Waits until the terminal takes some of the bytes, and answers how many it took. A cancelled write has written nothing.
+    /// Waits until the terminal takes some of the bytes, and returns how many it took. A cancelled
+    /// write has written nothing.
     ///
-    /// It waits as long as a child in raw mode does not read. In canonical mode the kernel holds one line of at most 4095
-    /// bytes and silently drops the rest of a longer one; nobody but the child can change that.
+    /// It waits while a child in raw mode does not read. In canonical mode the kernel stores one
+    /// line of at most 4095 bytes and silently drops the rest of a longer one; only the child can
+    /// change that.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);
@@ -134,8 +146,8 @@ impl Writer {
                 }
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(Err(error)) => return Err(error),
-                // The last reader left the buffer full. Nobody will ever make room, and the hang-up counts as
-                // readiness for ever: to try again would be to spin.
+                // The last process closed the terminal and left the buffer full. It stays full, and
+                // the hangup counts as readiness, so another try would spin.
                 Err(_would_block) if hung_up => return Err(Errno::IO.into()),
                 Err(_would_block) => {}
             }
@@ -150,13 +162,15 @@ pub struct Control {
 }
 
 impl Control {
-    /// Changes the size. The kernel tells the foreground process group by SIGWINCH if it differs from the old one.
+    /// Changes the size. If it differs from the old one, the kernel sends SIGWINCH to the
+    /// foreground process group.
     pub fn resize(&self, size: WindowSize) -> io::Result<()> {
         set_window_size(self.master.terminal(), size)
     }
 
-    /// The process group that the terminal's input and its Ctrl-C go to; none after the child's exit.
-    pub fn foreground_group(&self) -> Option<Pid> {
+    /// Returns the foreground process group, which gets the terminal's input and the signal of
+    /// Ctrl-C; none after the child's exit.
+    pub(crate) fn foreground_group(&self) -> Option<Pid> {
         tcgetpgrp(self.master.terminal()).ok()
     }
 }

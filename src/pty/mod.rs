@@ -1,12 +1,17 @@
-//! The child's side of the world: a program on a pseudo terminal, its bytes, its signals, its death and its descendants.
-//! Nothing in here knows what the bytes mean, who asked for them, or that a network exists.
+//! Runs a program on a pseudo terminal: starts it, reads and writes its terminal, sends it signals,
+//! reaps it and ends its descendants. It must not know what the bytes mean, nor which client sent
+//! them.
 
-pub mod attach;
 mod child;
 mod descriptors;
 mod echo;
+mod guard;
 mod master;
-mod process;
+mod parent;
+mod parent_link;
+mod probe;
+mod program;
+mod reaper;
 mod signal;
 mod spawn;
 mod terminate;
@@ -14,11 +19,12 @@ mod terminate;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use child::{Child, Exit, Reaper};
-pub use descriptors::raise_descriptor_limit;
+pub use child::{Child, Exit};
+pub use descriptors::{descriptor_limit, raise_descriptor_limit};
+pub use guard::Guard;
 pub use master::{Control, Reader, WindowSize, Writer};
-pub(crate) use process::{Identity, Process};
-pub use rustix::process::Pid;
-pub use signal::{Signal, SignalError, UnknownSignal};
+pub use probe::Probe;
+pub use reaper::Reaper;
+pub(crate) use signal::signal_foreground_of;
+pub use signal::{Signal, SignalError};
 pub use spawn::{Launch, LaunchError, Spawned};
-pub use terminate::Terminated;

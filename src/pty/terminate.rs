@@ -1,121 +1,153 @@
-//! Ending a child with everything it ever started: first politely, then by force, until nobody is left.
-//! It must not know whether coop itself ends afterwards or starts another child.
+//! Ends a child with all its descendants: SIGHUP first, SIGKILL after a grace period, until no
+//! process is left. It must not know whether coop itself ends afterwards or starts another child.
 
 use std::collections::HashSet;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, kill_process, kill_process_group};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::child::Child;
-use super::process::{Delivery, Identity, Process, Processes};
 use super::signal::Signal;
+use crate::os::{Delivery, Process, ProcessIdentity};
 
-/// SIGKILL needs no consent, so whoever is still there after this long is stuck in the kernel, and waiting on would only
-/// make coop stick as well.
-const LAST_WAIT: Duration = Duration::from_secs(5);
+/// How long to wait after SIGKILL. A process that remains is stuck in the kernel, and coop would
+/// only wait with it.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// When session leaders that are still there are hung up on once more. Shells take a hangup that comes while they get ready
-/// to read a line for something to be seen to after that line, which never comes; on a real terminal the read would end too.
-const REMINDER: Duration = Duration::from_secs(1);
+/// When the remaining session leaders get a second SIGHUP. A shell that gets one while it prepares
+/// to read a line handles it after that line, which never comes; on a real terminal the read would
+/// end too.
+const SECOND_HANGUP: Duration = Duration::from_secs(1);
 
-/// How the end came.
+/// How the tree ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Terminated {
+pub struct Termination {
     /// Whether SIGKILL was needed.
     pub killed: bool,
-    /// Processes that could not be ended: another user's, or stuck in the kernel.
+    /// Processes that could not be ended: they belong to another user or are stuck in the kernel.
     pub survivors: Vec<Pid>,
 }
 
 impl Child {
-    /// Sends a signal to the child and all its descendants, also those that left its session or lost their parents; answers
-    /// how many processes got it.
+    /// Sends a signal to the child and all its descendants, also those that left its session or
+    /// lost their parents; returns how many processes got it.
+    #[cfg(test)]
     pub fn signal_tree(&self, signal: Signal) -> io::Result<usize> {
         let mut reached = 0;
         for process in self.tree()? {
-            if process.send(signal)? == Delivery::Sent {
+            if self.reaper().send(process.identity(), signal.kernel())? == Delivery::Sent {
                 reached += 1;
             }
         }
         Ok(reached)
     }
 
-    /// Hangs up on the whole tree, waits until it is gone, and kills what is left when `grace` is over or `force` is ready.
+    /// Sends SIGHUP to the whole tree, waits until it is gone, and kills the rest when `grace` is
+    /// over or `force` is ready.
     ///
-    /// It returns once no process is left that could be ended, with the child's own exit known; the reaper must be running.
-    /// It may be called again, also after the child's exit, when only its descendants are left.
+    /// It returns once no process is left that coop can end and the child's exit status is known;
+    /// the reaper must be running. It may be called again, also after the child's exit, when only
+    /// its descendants are left.
     pub async fn terminate(
         &self,
         grace: Duration,
         force: impl Future<Output = ()>,
-    ) -> io::Result<Terminated> {
-        let mut end = End { child: self, hung_up: HashSet::new(), out_of_reach: HashSet::new() };
-        let went = tokio::select! {
-            went = timeout(grace, end.hang_up()) => went.ok().transpose()?,
+    ) -> io::Result<Termination> {
+        match self.terminate_tree(grace, force).await {
+            Ok(termination) => Ok(termination),
+            Err(error) => {
+                // Its processes cannot be listed. The child and its group are known all the same.
+                self.kill_group();
+                drop(timeout(KILL_TIMEOUT, self.wait()).await);
+                Err(error)
+            }
+        }
+    }
+
+    async fn terminate_tree(
+        &self,
+        grace: Duration,
+        force: impl Future<Output = ()>,
+    ) -> io::Result<Termination> {
+        let mut ending =
+            TreeEnding { child: self, hung_up: HashSet::new(), not_permitted: HashSet::new() };
+        let hung_up = tokio::select! {
+            hung_up = timeout(grace, ending.hang_up()) => hung_up.ok().transpose()?,
             () = force => None,
         };
-        let killed = went.is_none();
-        if killed && let Ok(done) = timeout(LAST_WAIT, end.kill()).await {
-            done?;
+        let killed = hung_up.is_none();
+        if killed && let Ok(result) = timeout(KILL_TIMEOUT, ending.kill()).await {
+            result?;
         }
         let survivors: Vec<Pid> =
             self.tree()?.iter().filter_map(|process| Pid::from_raw(process.pid)).collect();
         if !survivors.contains(&self.pid()) {
             self.wait().await;
         }
-        Ok(Terminated { killed, survivors })
+        Ok(Termination { killed, survivors })
     }
 
     fn tree(&self) -> io::Result<Vec<Process>> {
-        let siblings = self.siblings();
-        Ok(Processes::scan()?.tree(&self.reaper().home(), &siblings))
+        self.reaper().tree(self.pid())
+    }
+
+    /// Kills the child and its process group, which needs no descriptor.
+    fn kill_group(&self) {
+        // An error means that they are gone or belong to another user.
+        self.reaper().while_unreaped(self.pid(), || {
+            let _ = kill_process_group(self.pid(), Signal::KILL.kernel());
+            let _ = kill_process(self.pid(), Signal::KILL.kernel());
+        });
     }
 }
 
-/// What has been done so far to end one child's tree.
-struct End<'a> {
+/// The progress of ending one child's tree.
+struct TreeEnding<'a> {
     child: &'a Child,
-    hung_up: HashSet<Identity>,
-    out_of_reach: HashSet<Identity>,
+    /// The processes that got a SIGHUP.
+    hung_up: HashSet<ProcessIdentity>,
+    /// The processes that coop may not signal.
+    not_permitted: HashSet<ProcessIdentity>,
 }
 
-impl End<'_> {
-    /// Ends when the tree is gone.
+impl TreeEnding<'_> {
+    /// Sends SIGHUP and returns when the tree is gone.
     ///
-    /// The last process of a tree is always a child of coop's, because orphans are, so its death is a SIGCHLD and no death
-    /// that matters goes unnoticed.
+    /// The last process of a tree is always a child of the guard or of coop, because orphans are,
+    /// so its exit raises SIGCHLD and causes a sweep.
     async fn hang_up(&mut self) -> io::Result<()> {
         let mut sweeps = self.child.reaper().sweeps();
-        let home = self.child.reaper().home().pid;
-        let mut first_look = true;
-        let mut reminder = pin!(sleep_until(Instant::now() + REMINDER));
-        let mut reminded = false;
+        let mut first_scan = true;
+        let mut second_hangup = pin!(sleep_until(Instant::now() + SECOND_HANGUP));
+        let mut hung_up_twice = false;
         loop {
             sweeps.mark_unchanged();
-            let tree = self.reachable()?;
+            let tree = self.signallable()?;
             if tree.is_empty() {
                 return Ok(());
             }
+            let parent = self.child.reaper().parent_pid()?;
             for process in &tree {
-                // Who appears later may be the cleaning up that somebody does because of the hangup, and is left in peace as
-                // long as that somebody waits for it. An orphan has nobody who waits.
-                let is_due = first_look || process.parent == home;
+                // A process that appears later may do the cleanup that its parent runs because of
+                // the hangup, so it gets no SIGHUP while it has that parent.
+                let is_due = first_scan || process.parent == parent;
                 if is_due && self.hung_up.insert(process.identity()) {
                     self.send(process, Signal::HUP)?;
-                    // A stopped process sees the hangup only when it goes on.
+                    // A stopped process handles the hangup only when it continues.
                     self.send(process, Signal::CONT)?;
                 }
             }
-            first_look = false;
+            first_scan = false;
             tokio::select! {
-                // The sender is a static, so this only ever ends by a sweep.
+                // The sender is a static, so this never fails.
                 _ = sweeps.changed() => {}
-                () = &mut reminder, if !reminded => {
-                    reminded = true;
-                    for leader in self.reachable()?.iter().filter(|process| process.leads_session()) {
+                () = &mut second_hangup, if !hung_up_twice => {
+                    hung_up_twice = true;
+                    let tree = self.signallable()?;
+                    for leader in tree.iter().filter(|process| process.leads_session()) {
                         self.send(leader, Signal::HUP)?;
                     }
                 }
@@ -123,13 +155,13 @@ impl End<'_> {
         }
     }
 
-    /// Ends when the tree is gone. What was forked while we looked is found at the next look, which the death of its parent
-    /// brings about.
+    /// Sends SIGKILL and returns when the tree is gone. A process that was forked during a scan is
+    /// found by the next one, which the exit of its parent causes.
     async fn kill(&mut self) -> io::Result<()> {
         let mut sweeps = self.child.reaper().sweeps();
         loop {
             sweeps.mark_unchanged();
-            let tree = self.reachable()?;
+            let tree = self.signallable()?;
             if tree.is_empty() {
                 return Ok(());
             }
@@ -140,17 +172,17 @@ impl End<'_> {
         }
     }
 
-    fn reachable(&self) -> io::Result<Vec<Process>> {
+    fn signallable(&self) -> io::Result<Vec<Process>> {
         let mut tree = self.child.tree()?;
-        tree.retain(|process| !self.out_of_reach.contains(&process.identity()));
+        tree.retain(|process| !self.not_permitted.contains(&process.identity()));
         Ok(tree)
     }
 
     fn send(&mut self, process: &Process, signal: Signal) -> io::Result<()> {
-        match process.send(signal)? {
+        match self.child.reaper().send(process.identity(), signal.kernel())? {
             Delivery::Sent | Delivery::Gone => {}
-            Delivery::OutOfReach => {
-                self.out_of_reach.insert(process.identity());
+            Delivery::NotPermitted => {
+                self.not_permitted.insert(process.identity());
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! The one auth layer, under every transport and before every handler.
+//! The only auth layer: it checks every request of every transport before its handler runs.
 //!
-//! In this order: Host (against DNS rebinding), Origin (against other sites' scripts), token,
-//! scope. A path that is not known here needs a token, so a new route is closed until the proto
-//! says otherwise.
+//! It checks, in this order, Host (against DNS rebinding), Origin (against scripts of other sites),
+//! token and scope. An unknown path needs a token, so a new route is closed until the proto gives
+//! it a scope.
 
 use std::sync::Arc;
 
@@ -16,27 +16,30 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN, SEC_WE
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use subtle::ConstantTimeEq as _;
 
+use super::admission;
+use super::browser;
 use super::cors;
+use super::health;
 use super::origin::{Authority, Origin};
 use super::page;
-use super::peer::{Door, Peer};
-use super::tokens::Tokens;
+use super::peer::{Peer, Transport};
+use super::tokens::TokenStore;
 use crate::error::{Code, Error};
-use crate::gateway::{ROUTES, Route, Rpc, Streaming, refusal};
-use crate::service::{Caller, Level};
+use crate::gateway::{ROUTES, Route, TOKEN_PARAMETER, refusal};
+use crate::service::{Caller, Grant, Level, Rpc, Streaming, Trail};
 
-/// Where the WebSocket lives.
-pub const WS_PATH: &str = "/ws";
-/// By this header the agent's hooks show that they come from inside the session.
-pub const NONCE_HEADER: HeaderName = HeaderName::from_static("coop-hook-nonce");
+/// The path of the WebSocket.
+pub(super) const WS_PATH: &str = "/ws";
+/// The header by which the agent's hooks prove that they come from inside the session.
+const NONCE_HEADER: HeaderName = HeaderName::from_static("coop-hook-nonce");
 /// A browser's WebSocket can set no header and offers its token as a subprotocol instead.
 const BEARER_PROTOCOL: &str = "coop.bearer.";
 
-/// What the guard goes by.
+/// The rules that the guard checks requests against.
 #[derive(Debug)]
-pub struct Policy {
-    pub tokens: Tokens,
-    /// Client certificates are asked for, so whoever has neither one nor a token is nobody.
+pub(crate) struct Policy {
+    pub tokens: Arc<TokenStore>,
+    /// Client certificates are requested, so a client needs a certificate or a token.
     pub certificates: bool,
     pub allow_hosts: Vec<String>,
     pub allow_origins: Vec<Origin>,
@@ -44,74 +47,119 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// How far a token reaches. Where none is needed, any will do.
-    pub fn authenticate(&self, token: &str) -> Option<Level> {
-        if self.needs_nothing() { Some(Level::Admin) } else { self.tokens.check(token) }
+    /// What a token is good for, `None` if it is wrong.
+    pub(crate) fn authenticate(&self, token: &str) -> Option<Grant> {
+        self.tokens.check(token)
     }
 
-    fn needs_nothing(&self) -> bool {
+    fn allows_anonymous(&self) -> bool {
         self.tokens.is_empty() && !self.certificates
+    }
+
+    /// What a connection is good for without a token.
+    fn level_of(&self, transport: Transport) -> Level {
+        match transport {
+            Transport::Tcp { certificate: Some(level) } => level,
+            Transport::Tcp { certificate: None } if self.allows_anonymous() => Level::Admin,
+            // There are no certificates on a Unix socket. The file's mode admits its owner only,
+            // who needs a token only if tokens are configured.
+            Transport::Unix | Transport::Private if self.tokens.is_empty() => Level::Admin,
+            Transport::Tcp { certificate: None } | Transport::Unix | Transport::Private => {
+                Level::Unauthenticated
+            }
+        }
+    }
+
+    /// Whether the limits of strangers do not apply to a connection.
+    pub(super) fn trusts(&self, transport: Transport) -> bool {
+        self.level_of(transport) > Level::Unauthenticated
     }
 }
 
 /// The layer itself.
-pub async fn guard(State(policy): State<Arc<Policy>>, mut request: Request, next: Next) -> Response {
-    let foreign = match check_origins(&policy, &request) {
-        Ok(foreign) => foreign,
-        Err(error) => return refuse(request.headers(), error),
+pub(super) async fn guard(
+    State(policy): State<Arc<Policy>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let other_origin = match check_origins(&policy, &request) {
+        Ok(other_origin) => other_origin,
+        Err(error) => return browser::protect(refuse(request.headers(), error)),
     };
-    // The browser asks in its own name, without the page's token.
-    let preflight = request.method() == Method::OPTIONS && foreign.is_some();
+    // The browser sends a preflight request without the page's token.
+    let preflight = request.method() == Method::OPTIONS && other_origin.is_some();
     let response = match admit(&policy, &mut request) {
         _ if preflight => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => next.run(request).await,
-        Err(error) => refuse(request.headers(), error),
+        Err(error) => turn_away(request, error).await,
     };
-    cors::allow(response, foreign)
+    browser::protect(cors::allow(response, other_origin))
 }
 
-/// Whether the request may come from where it does, by the name it does. Answers the foreign origin
-/// it comes from, if it comes from one that is allowed.
+/// Refuses a request that is not permitted. A wrong token is noted, and its answer may wait.
+async fn turn_away(request: Request, error: Error) -> Response {
+    let shows_a_token = request_token(&request, Access::of(&request)).is_some();
+    let peer = peer(&request).ok();
+    // Its body is dropped first: it must not take memory while the answer waits.
+    let headers = request.into_parts().0.headers;
+    if let Some(peer) = peer.filter(|_| shows_a_token && error.code == Code::Unauthorized) {
+        admission::delay_wrong_token(&peer.connection).await;
+    }
+    refuse(&headers, error)
+}
+
+/// Checks the Host and the Origin of a request. Returns the origin if it is not coop's own, but an
+/// allowed one.
 fn check_origins(policy: &Policy, request: &Request) -> Result<Option<Origin>, Error> {
     let host = check_host(policy, &peer(request)?, request)?;
-    check_origin(policy, host.as_ref(), request.headers())
+    let other_origin = check_origin(policy, host.as_ref(), request.headers())?;
+    if other_origin.is_none() {
+        browser::check_site(request)?;
+    }
+    Ok(other_origin)
 }
 
-/// Lets a request in with its [`Caller`] attached, or says why not.
+/// Attaches the [`Caller`] to a request that is permitted, or returns why it is not.
 fn admit(policy: &Policy, request: &mut Request) -> Result<(), Error> {
-    let wish = Wish::of(request);
-    let shown = shown_token(request, wish);
-    let caller = identify(policy, &peer(request)?, shown.as_deref(), request.headers(), wish)?;
-    caller.permits(wish.scope)?;
+    let access = Access::of(request);
+    let shown = request_token(request, access);
+    let peer = peer(request)?;
+    let caller = identify(policy, &peer, shown.as_deref(), request.headers(), access)?;
+    Trail::identified(request.extensions(), &caller);
+    caller.permits(access.scope)?;
+    let trusted = caller.level > Level::Unauthenticated || caller.inside;
+    let kind = admission::Kind { trusted, exempt: access.scope == Scope::Exempt };
+    admission::admit(&peer.connection, request, kind)?;
     request.extensions_mut().insert(caller);
     Ok(())
 }
 
 fn peer(request: &Request) -> Result<Peer, Error> {
     let peer = request.extensions().get::<Peer>().cloned();
-    peer.ok_or_else(|| Error::new(Code::Internal, "the connection is unknown"))
+    peer.ok_or_else(|| Error::new(Code::Internal, "the connection has no peer"))
 }
 
-/// What a request is about, as far as its path tells.
+/// What a request needs, according to its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Wish {
-    /// What it takes to be let through to the handler.
+struct Access {
+    /// The scope that the caller needs to reach the handler.
     scope: Scope,
-    /// A browser can set no header here, so a token in the query is accepted.
+    /// Accepts a token in the query, because a browser cannot set a header for this request.
     query_token: bool,
 }
 
-impl Wish {
+impl Access {
     fn of(request: &Request) -> Self {
         let (verb, path) = (request.method(), request.uri().path());
-        let rpc = Rpc::from_path(path).or_else(|| route_of(verb, path)).map(Rpc::method);
-        match rpc {
+        match rpc_of(verb, path).map(Rpc::method) {
             Some(rpc) => Self {
                 scope: rpc.scope,
                 query_token: rpc.streaming == Streaming::Server && verb == Method::GET,
             },
-            // The socket waits for its token by itself, and asks for the scope of every frame.
+            // The WebSocket checks its token itself, and the scope of every frame.
             None if path == WS_PATH => Self { scope: Scope::Exempt, query_token: true },
+            // A stream that needs no token could be held for ever: it is for the health port.
+            None if path == health::WATCH_PATH => Self { scope: Scope::Read, query_token: false },
             None if path.starts_with("/grpc.health.v1.Health/") || page::PATHS.contains(&path) => {
                 Self { scope: Scope::Exempt, query_token: false }
             }
@@ -120,7 +168,13 @@ impl Wish {
     }
 }
 
-/// The RPC behind an HTTP path. A verb that it does not have is judged like its strictest one.
+/// The RPC that a path reaches, over gRPC or HTTP.
+pub(super) fn rpc_of(verb: &Method, path: &str) -> Option<Rpc> {
+    Rpc::from_path(path).or_else(|| route_of(verb, path))
+}
+
+/// The RPC of an HTTP path. A verb that the path does not have needs the scope of its strictest
+/// one.
 fn route_of(verb: &Method, path: &str) -> Option<Rpc> {
     let verb = if verb == Method::HEAD { &Method::GET } else { verb };
     let fitting = || ROUTES.iter().filter(|route| fits(route, path));
@@ -134,27 +188,29 @@ fn fits(route: &Route, path: &str) -> bool {
     loop {
         match (pattern.next(), segments.next()) {
             (None, None) => return true,
-            (Some(want), Some(have)) if want == have || (want.starts_with('{') && !have.is_empty()) => {}
+            (Some(want), Some(have))
+                if want == have || (want.starts_with('{') && !have.is_empty()) => {}
             (None | Some(_), None | Some(_)) => return false,
         }
     }
 }
 
-/// The token that a request shows. One that cannot be read is empty, and so a wrong one.
-fn shown_token(request: &Request, wish: Wish) -> Option<String> {
+/// The token of a request. A token that cannot be read is empty, and therefore wrong.
+fn request_token(request: &Request, access: Access) -> Option<String> {
     let headers = request.headers();
     if let Some(value) = headers.get(AUTHORIZATION) {
         return Some(bearer(value).unwrap_or_default().to_owned());
     }
-    let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
+    let offered =
+        headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
     let mut offered = offered.flat_map(|list| list.split(',')).map(str::trim);
     if let Some(encoded) = offered.find_map(|protocol| protocol.strip_prefix(BEARER_PROTOCOL)) {
         let token = URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).unwrap_or_default();
         return Some(String::from_utf8(token).unwrap_or_default());
     }
-    let query = request.uri().query().filter(|_| wish.query_token)?;
+    let query = request.uri().query().filter(|_| access.query_token)?;
     form_urlencoded::parse(query.as_bytes())
-        .find_map(|(key, value)| (key == "token").then(|| value.into_owned()))
+        .find_map(|(key, value)| (key == TOKEN_PARAMETER).then(|| value.into_owned()))
 }
 
 fn bearer(authorization: &HeaderValue) -> Option<&str> {
@@ -166,26 +222,26 @@ fn wrong_token() -> Error {
     Error::new(Code::Unauthorized, "this token is not known here")
 }
 
-/// The host that a request names, if it may be called by that name.
+/// The host that a request names, if that name is allowed.
 fn check_host(policy: &Policy, peer: &Peer, request: &Request) -> Result<Option<Authority>, Error> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = match (request.uri().authority(), hosts.next(), hosts.next()) {
         (Some(authority), _, _) => Some(authority.as_str()),
         (None, Some(host), None) => host.to_str().ok(),
-        // No name, or two: whoever stands before coop may have gone by the other one.
+        // No name, or two: a proxy before coop may have used the other one.
         (None, _, _) => None,
     };
     let host = named.and_then(Authority::parse);
-    match (&host, peer.door) {
-        (_, Door::Unix | Door::Private) => Ok(host),
-        (Some(known), Door::Tcp { .. })
+    match (&host, peer.transport) {
+        (_, Transport::Unix | Transport::Private) => Ok(host),
+        (Some(known), Transport::Tcp { .. })
             if known.cannot_be_rebound()
                 || policy.allow_hosts.iter().any(|name| known.is_host(name))
                 || knows_a_token(policy, request.headers()) =>
         {
             Ok(host)
         }
-        (Some(_) | None, Door::Tcp { .. }) => Err(Error::new(
+        (Some(_) | None, Transport::Tcp { .. }) => Err(Error::new(
             Code::Forbidden,
             format!(
                 "the Host {:?} is neither localhost nor an address; allow it with --allow-host",
@@ -195,13 +251,15 @@ fn check_host(policy: &Policy, peer: &Peer, request: &Request) -> Result<Option<
     }
 }
 
-/// No other site's script can send this header without being asked first, so it vouches for the name.
-fn knows_a_token(policy: &Policy, headers: &HeaderMap) -> bool {
+/// Whether the request has a known token. A script of another site cannot send the header without
+/// a preflight request, so the token proves that the name is not rebound.
+pub(super) fn knows_a_token(policy: &Policy, headers: &HeaderMap) -> bool {
     let token = headers.get(AUTHORIZATION).and_then(bearer);
     token.is_some_and(|token| policy.tokens.check(token).is_some())
 }
 
-/// The foreign origin that is allowed to call, or none if the call is no script's or our own's.
+/// The allowed origin of a request that comes from a page of another site; `None` if it comes from
+/// no script, or from coop's own page.
 fn check_origin(
     policy: &Policy,
     host: Option<&Authority>,
@@ -212,7 +270,9 @@ fn check_origin(
     let origin = Origin::parse(text);
     match origin {
         Some(origin) if host.is_some_and(|host| origin.is_of(host)) => Ok(None),
-        Some(origin) if policy.allow_origins.iter().any(|allowed| origin.equals(allowed)) => Ok(Some(origin)),
+        Some(origin) if policy.allow_origins.iter().any(|allowed| origin.equals(allowed)) => {
+            Ok(Some(origin))
+        }
         Some(_) | None => Err(Error::new(
             Code::Forbidden,
             format!("pages from {text:?} may not call this coop; allow them with --allow-origin"),
@@ -220,37 +280,37 @@ fn check_origin(
     }
 }
 
-/// Who calls. A wrong token is refused even where none is needed for this call, except where none
-/// ever is.
+/// Identifies the caller. A wrong token is rejected even if this call needs none, unless no call
+/// needs one.
 fn identify(
     policy: &Policy,
     peer: &Peer,
     shown: Option<&str>,
     headers: &HeaderMap,
-    wish: Wish,
+    access: Access,
 ) -> Result<Caller, Error> {
-    let vouched_for = match peer.door {
-        Door::Tcp { certified } => certified || policy.needs_nothing(),
-        // Nobody can show a certificate there. The file's mode lets in the owner alone, who needs a
-        // token only if there are any.
-        Door::Unix | Door::Private => policy.tokens.is_empty(),
-    };
-    let level = match shown {
-        _ if vouched_for => Level::Admin,
-        None => Level::Nobody,
-        Some(token) => match policy.tokens.check(token) {
-            Some(level) => level,
-            None if wish.scope == Scope::Exempt && !wish.query_token => Level::Nobody,
-            None => return Err(wrong_token()),
-        },
-    };
+    let connection = policy.level_of(peer.transport);
+    let mut caller = Caller::unauthenticated(Arc::clone(&peer.from), peer.by.clone());
+    caller.level = connection;
+    match shown.map(|token| policy.tokens.check(token)) {
+        Some(Some(grant)) if grant.level > connection => caller.accept(grant),
+        Some(None)
+            if connection == Level::Unauthenticated
+                && (access.scope != Scope::Exempt || access.query_token) =>
+        {
+            return Err(wrong_token());
+        }
+        Some(Some(_) | None) | None => {}
+    }
     let nonce = headers.get(NONCE_HEADER).map(HeaderValue::as_bytes);
-    let knows_nonce = nonce.is_some_and(|shown| bool::from(shown.ct_eq(policy.hook_nonce.as_bytes())));
-    Ok(Caller { from: Arc::clone(&peer.from), level, inside: peer.door == Door::Private || knows_nonce })
+    let knows_nonce =
+        nonce.is_some_and(|shown| bool::from(shown.ct_eq(policy.hook_nonce.as_bytes())));
+    caller.inside = peer.transport == Transport::Private || knows_nonce;
+    Ok(caller)
 }
 
-/// The refusal in the words of the protocol that the request speaks.
-fn refuse(headers: &HeaderMap, error: Error) -> Response {
+/// The error as the request's protocol represents it.
+pub(super) fn refuse(headers: &HeaderMap, error: Error) -> Response {
     let content_type =
         headers.get(CONTENT_TYPE).filter(|value| value.as_bytes().starts_with(b"application/grpc"));
     match content_type {

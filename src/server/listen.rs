@@ -1,14 +1,15 @@
-//! Binding: every listener is open before anything is unlinked or started, and what was bound is
-//! cleaned up at the end.
+//! Binds the listeners: all of them are open before anything is unlinked or started, and a Unix
+//! socket's file is removed at the end.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tokio::net::{TcpListener, TcpSocket, UnixListener};
+use rustix::fs::{Mode, fchmod};
+use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixSocket as UnopenedSocket};
 
-/// What the kernel has room for, with its closing NUL.
+/// The longest path of a Unix socket, without its terminating NUL.
 const PATH_LIMIT: usize = 107;
 
 #[derive(Debug, thiserror::Error)]
@@ -19,57 +20,64 @@ pub enum BindError {
     Unix { path: PathBuf, reason: io::Error },
     #[error("{} is in use: another program answers there", .0.display())]
     InUse(PathBuf),
-    #[error("{} exists and is no socket; it was left alone", .0.display())]
+    #[error("{} exists and is not a socket; it was left alone", .0.display())]
     NotASocket(PathBuf),
 }
 
-/// How many may knock at once before they are let in. The kernel lets who finds no room there wait
-/// for a second before it knocks again.
+/// How many connections may wait to be accepted. A client that finds the queue full retries after a
+/// second.
 const BACKLOG: u32 = 1024;
 
-pub fn tcp(host: IpAddr, port: u16) -> Result<TcpListener, BindError> {
+pub(crate) fn tcp(host: IpAddr, port: u16) -> Result<TcpListener, BindError> {
     let address = SocketAddr::new(host, port);
     listen(address).map_err(|reason| BindError::Tcp { address, reason })
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A port that a coop has just left is free, whatever its last connections still wait for.
+    // A port whose last connections are in TIME_WAIT is free.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// A Unix listener under its final name once [`publish`](Self::publish)ed; the file goes with it.
+/// A Unix listener, under its final name once [`publish`](Self::publish)ed. Dropping it removes the
+/// file.
 #[derive(Debug)]
-pub struct UnixDoor {
+pub(crate) struct UnixSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Until published: the name it was bound under.
+    /// The temporary name, until it is published.
     bound_as: Option<PathBuf>,
+    /// The file's device and inode, which another coop's socket at the same path does not have.
+    file: (u64, u64),
 }
 
-impl UnixDoor {
-    /// Opens the socket beside its place. A file of a dead coop that stands there is left until
-    /// everything else is bound; one that somebody still answers on refuses.
-    pub fn bind(path: &Path) -> Result<Self, BindError> {
-        check_place(path)?;
+impl UnixSocket {
+    /// Opens the socket under a temporary name beside its final one. The stale file of a dead coop
+    /// is kept until everything else is bound; a socket that still accepts connections is an error.
+    pub(crate) fn bind(path: &Path) -> Result<Self, BindError> {
+        check_stale(path)?;
         let failed = |reason| BindError::Unix { path: path.to_owned(), reason };
-        let bound_as = path.with_file_name(format!(".coop-{}", std::process::id()));
+        // A process in another container may have our pid, and share the directory.
+        let number = uuid::Uuid::new_v4().as_fields().0;
+        let bound_as = path.with_file_name(format!(".coop-{number:08x}"));
         if path.as_os_str().len().max(bound_as.as_os_str().len()) > PATH_LIMIT {
-            let reason = format!("the path of a socket may have {PATH_LIMIT} bytes, and this one has more");
+            let reason = format!("a socket's path may have at most {PATH_LIMIT} bytes");
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, reason)));
         }
-        // A name that ends in our own pid can only be a leftover of a dead process that had it.
-        drop(std::fs::remove_file(&bound_as));
-        let listener = UnixListener::bind(&bound_as).map_err(failed)?;
-        let door = Self { listener, path: path.to_owned(), bound_as: Some(bound_as.clone()) };
-        std::fs::set_permissions(&bound_as, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        Ok(door)
+        let listener = bind_private(&bound_as).map_err(failed)?;
+        let file = identity(&bound_as).map_err(failed)?;
+        let socket =
+            Self { listener, path: path.to_owned(), bound_as: Some(bound_as.clone()), file };
+        // Where a descriptor's mode is not that of its file, the file gets it now.
+        std::fs::set_permissions(&bound_as, std::fs::Permissions::from_mode(0o600))
+            .map_err(failed)?;
+        Ok(socket)
     }
 
-    /// Puts the socket in its place, over a stale one, in one step.
-    pub fn publish(&mut self) -> Result<(), BindError> {
+    /// Renames the socket to its final name, replacing a stale one in one step.
+    pub(crate) fn publish(&mut self) -> Result<(), BindError> {
         if let Some(bound_as) = self.bound_as.take() {
             std::fs::rename(&bound_as, &self.path)
                 .map_err(|reason| BindError::Unix { path: self.path.clone(), reason })?;
@@ -77,24 +85,42 @@ impl UnixDoor {
         Ok(())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn listener(&self) -> &UnixListener {
+    pub(crate) fn listener(&self) -> &UnixListener {
         &self.listener
     }
 }
 
-impl Drop for UnixDoor {
+impl Drop for UnixSocket {
     fn drop(&mut self) {
-        // Gone already is as good.
-        drop(std::fs::remove_file(self.bound_as.as_ref().unwrap_or(&self.path)));
+        let path = self.bound_as.as_ref().unwrap_or(&self.path);
+        // The file may be gone already, or belong to the next coop.
+        if identity(path).is_ok_and(|file| file == self.file) {
+            drop(std::fs::remove_file(path));
+        }
     }
 }
 
-/// A file in the way is stale only if connecting to it is refused.
-fn check_place(path: &Path) -> Result<(), BindError> {
+/// Binds a socket that is its owner's alone from the first moment, whatever the umask is: the
+/// kernel gives the file the mode of the descriptor.
+fn bind_private(path: &Path) -> io::Result<UnixListener> {
+    let socket = UnopenedSocket::new_stream()?;
+    fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    socket.bind(path)?;
+    socket.listen(BACKLOG)
+}
+
+/// The device and the inode of the file at the path.
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let metadata = std::fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+/// Checks that the path is free, or a stale socket: one that refuses connections.
+fn check_stale(path: &Path) -> Result<(), BindError> {
     use std::os::unix::fs::FileTypeExt as _;
     let metadata = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -120,33 +146,56 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("coop.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-        let mut door = UnixDoor::bind(&path).unwrap();
+        let mut socket = UnixSocket::bind(&path).unwrap();
         assert!(std::os::unix::net::UnixStream::connect(&path).is_err(), "not published yet");
-        door.publish().unwrap();
+        socket.publish().unwrap();
         assert!(std::os::unix::net::UnixStream::connect(&path).is_ok());
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        drop(door);
+        drop(socket);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[tokio::test]
-    async fn a_living_socket_and_a_plain_file_are_left_alone() {
+    async fn a_socket_in_use_and_a_plain_file_are_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("coop.sock");
         let _alive = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert!(matches!(UnixDoor::bind(&path), Err(BindError::InUse(_))));
+        assert!(matches!(UnixSocket::bind(&path), Err(BindError::InUse(_))));
         let file = dir.path().join("notes");
         std::fs::write(&file, "mine").unwrap();
-        assert!(matches!(UnixDoor::bind(&file), Err(BindError::NotASocket(_))));
+        assert!(matches!(UnixSocket::bind(&file), Err(BindError::NotASocket(_))));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     }
 
     #[tokio::test]
-    async fn a_failed_start_leaves_the_old_socket_in_its_place() {
+    async fn a_socket_is_private_from_the_moment_it_is_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("coop.sock");
+        let _listener = bind_private(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[tokio::test]
+    async fn the_socket_of_a_successor_is_not_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("coop.sock");
+        let mut first = UnixSocket::bind(&path).unwrap();
+        first.publish().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let mut second = UnixSocket::bind(&path).unwrap();
+        second.publish().unwrap();
+        drop(first);
+        assert!(std::os::unix::net::UnixStream::connect(&path).is_ok());
+        drop(second);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_failed_start_keeps_the_old_socket() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("coop.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-        drop(UnixDoor::bind(&path).unwrap());
+        drop(UnixSocket::bind(&path).unwrap());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         assert!(path.exists());
     }

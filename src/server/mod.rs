@@ -1,17 +1,31 @@
-//! Doors and the guard behind them: listeners, TLS, limits, auth, and the routers that are served
-//! on each. What a call means is no business of anything here.
+//! The listeners and everything that a request passes before its handler: TLS, limits, auth, and
+//! the router of each listener. It does not know what a call does.
 
+mod admission;
+mod audit;
+mod browser;
+mod client_scopes;
+mod connection;
+mod connection_slot;
 mod cors;
+mod failures;
 mod grpc;
+mod grpc_input;
 mod guard;
 mod health;
-mod leftover;
+mod held_body;
+mod limits;
+mod lingering;
 mod listen;
 mod origin;
+mod paced;
 mod page;
 mod peer;
-mod place;
+mod reload;
+mod secret_file;
 mod serve;
+mod source;
+mod strangers;
 mod tls;
 mod tokens;
 
@@ -19,44 +33,45 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse as _, Response};
 use axum::{Router, middleware};
+use coop_client::MESSAGE_LIMIT;
 use coop_client::v1::coop_server::CoopServer;
 use http::header::CONTENT_TYPE;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 use tonic::service::Routes;
+pub(crate) use tonic_reflection::server::Error as ReflectionError;
 use tonic_web::GrpcWebLayer;
 
-pub use self::guard::Policy;
-pub use self::listen::{BindError, UnixDoor, tcp};
-pub use self::origin::Origin;
-pub use self::peer::Door;
-pub use self::serve::{Listener, Server};
-pub use self::tls::{TlsError, TlsFiles, acceptor};
-pub use self::tokens::{BadTokens, Tokens};
+pub(crate) use self::client_scopes::{BadClientScope, ClientScopes};
+pub(crate) use self::guard::Policy;
+pub(crate) use self::listen::{BindError, UnixSocket, tcp};
+pub(crate) use self::origin::Origin;
+pub(crate) use self::peer::Transport;
+pub(crate) use self::reload::{Reload, TlsReload, TokenReload};
+pub(crate) use self::secret_file::read_secret_file;
+pub(crate) use self::serve::{Listener, Server};
+pub(crate) use self::tls::{Tls, TlsError, TlsFiles};
+pub(crate) use self::tokens::{BadTokens, TokenStore, Tokens};
 use crate::error::{Code, Error};
 use crate::gateway::{self, ws};
-use crate::service::Service;
+use crate::service::{Caller, Service};
 
-/// The largest gRPC message either way.
-const MESSAGE_LIMIT: usize = 16 << 20;
-/// How many WebSockets may wait for their token at once.
-const UNAUTHENTICATED: usize = 64;
-
-/// What is served where.
-pub struct Apps {
+/// The router of each kind of listener.
+pub(crate) struct Apps {
     /// Everything: page, HTTP/JSON, WebSocket, gRPC and grpc-web.
     pub main: Router,
     /// gRPC and grpc-web alone.
     pub grpc: Router,
     pub health: Router,
+    pub policy: Arc<Policy>,
 }
 
 /// Builds the routers over one service object.
-pub fn apps(
+pub(crate) fn apps(
     service: &Service,
     policy: Policy,
     tracker: &TaskTracker,
-) -> Result<Apps, tonic_reflection::server::Error> {
+) -> Result<Apps, ReflectionError> {
     let policy = Arc::new(policy);
     let (reporter, health) = health::service();
     tracker.spawn(health::report(reporter, service.clone()));
@@ -68,12 +83,18 @@ pub fn apps(
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?)
         .into_axum_router();
-    let grpc = over_the_web(grpc);
+    let grpc = with_grpc_web(grpc, service);
     let http = gateway::router(Arc::new(service.clone()));
-    let checker = Arc::clone(&policy);
+    let (checker, audit) = (Arc::clone(&policy), service.audit().clone());
     let sockets = ws::Settings {
-        authenticate: Arc::new(move |token: &str| checker.authenticate(token)),
-        unauthenticated: Arc::new(Semaphore::new(UNAUTHENTICATED)),
+        authenticate: Arc::new(move |caller: &Caller, token: &str| {
+            let grant = checker.authenticate(token);
+            if grant.is_none() {
+                audit.refused(caller, "WebSocket auth", Code::Unauthorized);
+            }
+            grant
+        }),
+        unauthenticated: Arc::new(Semaphore::new(limits::WAITING_SOCKETS)),
         tracker: tracker.clone(),
     };
     let main = Router::new()
@@ -81,26 +102,33 @@ pub fn apps(
         .merge(http.clone())
         .route(guard::WS_PATH, ws::route(service.clone(), sockets))
         .merge(grpc.clone());
-    let health_grpc = over_the_web(Routes::new(health).into_axum_router());
+    let health_grpc = with_grpc_web(Routes::new(health).into_axum_router(), service);
     let guarded = |router: Router| {
-        whole(router).layer(middleware::from_fn_with_state(Arc::clone(&policy), guard::guard))
+        with_fallbacks(router)
+            .layer(middleware::from_fn_with_state(Arc::clone(&policy), guard::guard))
+            .layer(middleware::from_fn_with_state(service.audit().clone(), audit::refusals))
     };
-    let health = whole(health::router(service, health_grpc, &http));
-    Ok(Apps { main: guarded(main), grpc: guarded(grpc), health })
+    let health = with_fallbacks(health::router(service, health_grpc, &http))
+        .layer(middleware::from_fn_with_state(Arc::clone(&policy), health::admit));
+    Ok(Apps { main: guarded(main), grpc: guarded(grpc), health, policy })
 }
 
-/// gRPC as browsers can call it too.
-fn over_the_web(grpc: Router) -> Router {
-    grpc.reset_fallback().layer(GrpcWebLayer::new()).layer(middleware::from_fn(grpc::explain))
+/// Adds the limits of gRPC messages and health streams, and grpc-web, which browsers can call.
+fn with_grpc_web(grpc: Router, service: &Service) -> Router {
+    grpc.reset_fallback()
+        .layer(middleware::from_fn(grpc_input::meter))
+        .layer(middleware::from_fn_with_state(service.clone(), health::count_streams))
+        .layer(GrpcWebLayer::new())
+        .layer(middleware::from_fn(grpc::explain))
 }
 
-/// A router that has an answer to everything.
-fn whole(router: Router) -> Router {
-    router.method_not_allowed_fallback(gateway::method_not_allowed).fallback(nowhere)
+/// Adds the responses to unknown paths and methods.
+fn with_fallbacks(router: Router) -> Router {
+    router.method_not_allowed_fallback(gateway::method_not_allowed).fallback(unknown_path)
 }
 
-/// Answers what coop.v1, the health service and the standard error details look like, so that a
-/// client needs no proto file.
+/// The reflection service: it describes coop.v1, the health service and the standard error details,
+/// so that a client needs no proto file.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(coop_client::DESCRIPTOR)
@@ -108,11 +136,12 @@ fn reflection() -> tonic_reflection::server::Builder<'static> {
         .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
 }
 
-/// The answer to a path that nobody serves, in the words of the protocol that asked.
-async fn nowhere(request: axum::extract::Request) -> Response {
+/// The response to an unknown path, in the request's protocol.
+async fn unknown_path(request: axum::extract::Request) -> Response {
     let content_type = request.headers().get(CONTENT_TYPE);
     if content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/grpc")) {
-        let error = Error::new(Code::Unsupported, format!("there is no method {}", request.uri().path()));
+        let error =
+            Error::new(Code::Unsupported, format!("there is no method {}", request.uri().path()));
         return tonic::Status::from(error).into_http::<axum::body::Body>().into_response();
     }
     gateway::not_found().await

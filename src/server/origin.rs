@@ -1,4 +1,4 @@
-//! Hosts and origins as browsers write them. Pure parsing and comparing.
+//! Parses and compares hosts and origins as browsers write them.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -28,20 +28,20 @@ impl Authority {
         valid.then(|| Self { host: host.to_ascii_lowercase(), port })
     }
 
-    /// `localhost` or an address: a name that no other site's DNS can point here.
+    /// Whether it is `localhost` or an address, which the DNS of another site cannot point here.
     pub fn cannot_be_rebound(&self) -> bool {
         self.host == "localhost"
             || self.host.parse::<Ipv4Addr>().is_ok()
             || self.host.parse::<Ipv6Addr>().is_ok()
     }
 
-    /// Whether this is the named host, whatever the port.
+    /// Whether this is the named host, on any port.
     pub fn is_host(&self, name: &str) -> bool {
         self.host.eq_ignore_ascii_case(name.trim_start_matches('[').trim_end_matches(']'))
     }
 }
 
-/// `scheme://host[:port]`, where a page comes from.
+/// `scheme://host[:port]`: the origin of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     scheme: Scheme,
@@ -57,7 +57,7 @@ enum Scheme {
 }
 
 impl Origin {
-    /// None for `null` and for whatever else is no web page's origin.
+    /// `None` for `null` and everything else that is not a web page's origin.
     pub fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = match text.split_once("://")? {
             ("http", rest) => (Scheme::Http, rest),
@@ -67,7 +67,7 @@ impl Origin {
         Some(Self { scheme, authority: Authority::parse(rest)?, text: text.to_owned() })
     }
 
-    /// Whether a page from here was served by the host that it now calls.
+    /// Whether a page of this origin was served by the host that it calls.
     pub fn is_of(&self, host: &Authority) -> bool {
         self.authority.host == host.host && self.port_of(&self.authority) == self.port_of(host)
     }
@@ -98,27 +98,43 @@ mod tests {
 
     #[test]
     fn hosts_that_dns_cannot_redirect() {
-        for safe in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "10.0.0.7", "[::1]:8080", "[fe80::1]"] {
+        for safe in
+            ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "10.0.0.7", "[::1]:8080", "[fe80::1]"]
+        {
             assert!(authority(safe).cannot_be_rebound(), "{safe}");
         }
-        for risky in
-            ["localhost.evil.example", "evil.example:80", "127.0.0.1.nip.example", "1.2.3", "localhost."]
-        {
+        for risky in [
+            "localhost.evil.example",
+            "evil.example:80",
+            "127.0.0.1.nip.example",
+            "1.2.3",
+            "localhost.",
+        ] {
             assert!(!authority(risky).cannot_be_rebound(), "{risky}");
         }
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
-        for bad in
-            ["", ":80", "a b", "host:99999", "host:x", "[::1", "[::1]x", "[evil]", "a@b", "a/b", "h\u{e9}"]
-        {
+    fn invalid_hosts_are_rejected() {
+        for bad in [
+            "",
+            ":80",
+            "a b",
+            "host:99999",
+            "host:x",
+            "[::1",
+            "[::1]x",
+            "[evil]",
+            "a@b",
+            "a/b",
+            "h\u{e9}",
+        ] {
             assert_eq!(Authority::parse(bad), None, "{bad:?}");
         }
     }
 
     #[test]
-    fn an_origin_is_our_own_if_host_and_port_are() {
+    fn an_origin_is_coops_own_if_host_and_port_are() {
         let own = |origin: &str, host: &str| Origin::parse(origin).unwrap().is_of(&authority(host));
         assert!(own("http://localhost:8080", "localhost:8080"));
         assert!(own("http://localhost", "localhost:80"));
@@ -130,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn null_and_foreign_schemes_are_no_origin() {
+    fn null_and_other_schemes_are_not_origins() {
         for bad in ["null", "", "file://", "chrome-extension://abc", "http://", "http://a/b"] {
             assert_eq!(Origin::parse(bad), None, "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! The page for people: static files that tell nothing by themselves, embedded in the binary.
+//! The web page: static files without data, embedded in the binary.
 
 use axum::Router;
 use axum::response::IntoResponse as _;
@@ -7,20 +7,24 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 
-/// Where the files are; they need no token, since what they show does.
-pub const PATHS: &[&str] = &["/", "/page.js", "/style.css"];
+/// The files' paths. They need no token; the data that the page loads does.
+pub(super) const PATHS: &[&str] = &["/", "/page.js", "/style.css"];
 
 const FILES: &[(&str, &str, &[u8])] = &[
     ("/", "text/html; charset=utf-8", include_bytes!("../../clients/web/dist/index.html")),
-    ("/page.js", "text/javascript; charset=utf-8", include_bytes!("../../clients/web/dist/page.js")),
+    (
+        "/page.js",
+        "text/javascript; charset=utf-8",
+        include_bytes!("../../clients/web/dist/page.js"),
+    ),
     ("/style.css", "text/css; charset=utf-8", include_bytes!("../../clients/web/dist/style.css")),
 ];
 
-/// The page's own files may run and call home; nothing else may.
+/// Only the page's own scripts run, and they call only this coop.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-pub fn router() -> Router {
+pub(super) fn router() -> Router {
     FILES.iter().fold(Router::new(), |router, &(path, content_type, body)| {
         let headers = [
             (CONTENT_TYPE, content_type),
@@ -38,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_public_and_the_other_way_round() {
+    fn the_public_paths_are_exactly_the_files() {
         let files: Vec<_> = FILES.iter().map(|(path, _, _)| *path).collect();
         assert_eq!(files, PATHS);
     }

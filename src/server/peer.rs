@@ -1,22 +1,29 @@
-//! The other end of a connection, as the accept loop knows it. Travels with every request.
+//! The other end of a connection, attached to every request by the accept loop.
 
 use std::sync::Arc;
 
+use super::connection::Connection;
+use crate::service::Level;
+use crate::session::by::By;
+
 #[derive(Debug, Clone)]
-pub struct Peer {
-    /// In words, for people.
+pub(super) struct Peer {
+    /// Where it comes from, for logs and messages.
     pub from: Arc<str>,
-    pub door: Door,
+    pub transport: Transport,
+    /// Who it is, as far as the connection tells.
+    pub by: By,
+    pub connection: Arc<Connection>,
 }
 
-/// Which listener a connection came in by.
+/// The kind of listener that accepted the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub(crate) enum Transport {
     Tcp {
-        /// The peer showed a certificate that the configured authority signed.
-        certified: bool,
+        /// What the peer's certificate permits, if the configured authority signed it.
+        certificate: Option<Level>,
     },
     Unix,
-    /// The session's own socket in its state directory: whoever reaches it is inside.
+    /// The session's own socket in its state directory: a client there is inside the session.
     Private,
 }

@@ -1,14 +1,15 @@
-//! The accept loops and the life of one connection: HTTP/1.1, HTTP/2 and upgrades on one port,
-//! within stated limits, until coop goes.
+//! The accept loops, and the life of one connection: HTTP/1.1, HTTP/2 and upgrades on one port,
+//! within limits, until coop shuts down.
 
+use std::convert::Infallible;
 use std::io::{self, Cursor};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use futures_util::future::{Either, ready};
 use http::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -17,43 +18,46 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until, timeout};
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use super::leftover::Considerate;
-use super::listen::UnixDoor;
-use super::peer::{Door, Peer};
-use super::place::Placed;
+use super::admission::check_calls;
+use super::connection_slot::SlottedStream;
+use super::guard::{Policy, refuse};
+use super::held_body;
+use super::limits::{
+    self, ACCEPT_PAUSE, GOODBYE, HANDSHAKE, HEADERS, KEEP_ALIVE, OPENING, REFUSALS, SEND_BUFFER,
+    STRANGER_HEADERS, STRANGER_WINDOW, STRANGERS, STRANGERS_PER_SOURCE, STREAMS,
+};
+use super::lingering::{LingeringStream, Unread};
+use super::listen::UnixSocket;
+use super::paced::PacedStream;
+use super::peer::{Peer, Transport};
+use super::source::Source;
+use super::strangers::Strangers;
+use super::tls::Tls;
 use crate::error::{Code, Error};
 use crate::gateway::envelope;
+use crate::session::by::By;
 
-/// How many connections one listener may have at once. Each has its own room, so that strangers who
-/// fill a port keep nobody from the health port or the Unix sockets.
-const CONNECTIONS: usize = 2048;
-/// How many calls and streams one HTTP/2 connection may have open.
-const STREAMS: u32 = 256;
-/// What one HTTP/2 stream may hold back for a slow reader.
-const SEND_BUFFER: usize = 16 << 10;
-/// How long a client may take to shake hands.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a client may take until it is plain which protocol it speaks. Only then do the limits
-/// of that protocol begin to hold.
-const OPENING: Duration = Duration::from_secs(10);
-/// What HTTP/2 begins with, and nothing else does.
+/// The start of every HTTP/2 connection, and of no other.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How long an HTTP/1.1 client may take to say what it wants next.
-const HEADERS: Duration = Duration::from_secs(60);
-/// A silent HTTP/2 peer is asked this often whether it lives, and given as long to answer.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// After a failed accept, when for example no descriptor is left.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Where connections come in.
-pub enum Listener {
-    Tcp { listener: TcpListener, tls: Option<TlsAcceptor> },
-    Unix { socket: UnixDoor, door: Door },
+/// A bound listener.
+pub(crate) enum Listener {
+    Tcp {
+        listener: TcpListener,
+        tls: Option<Tls>,
+    },
+    /// Without TLS, and with places of its own for clients that show no token.
+    Health {
+        listener: TcpListener,
+    },
+    Unix {
+        socket: UnixSocket,
+        transport: Transport,
+    },
 }
 
 enum Stream {
@@ -64,7 +68,7 @@ enum Stream {
 impl Listener {
     async fn accept(&self) -> io::Result<Stream> {
         match self {
-            Self::Tcp { listener, .. } => {
+            Self::Tcp { listener, .. } | Self::Health { listener } => {
                 listener.accept().await.map(|(stream, from)| Stream::Tcp(stream, from))
             }
             Self::Unix { socket, .. } => {
@@ -74,29 +78,57 @@ impl Listener {
     }
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Clone)]
-pub struct Server {
-    /// Every connection runs here, so that the end can wait for them.
+pub(crate) struct Server {
+    /// Every connection runs here, so that the shutdown can wait for them.
     tracker: TaskTracker,
-    /// Set when no more may come, and those that are there should finish.
+    /// Cancelled when no more connections are accepted and the open ones should finish.
     closing: CancellationToken,
+    policy: Arc<Policy>,
+    strangers: Arc<Strangers>,
+    /// Those of the health port.
+    probes: Arc<Strangers>,
+    /// How many connections each listener may have.
+    connections: usize,
+    /// Limits the connections that are told that there is no room.
+    refusals: Arc<Semaphore>,
 }
 
 impl Server {
-    pub fn new(tracker: TaskTracker) -> Self {
-        Self { tracker, closing: CancellationToken::new() }
+    /// A server with this many listeners that may open this many descriptors.
+    pub(crate) fn new(
+        tracker: TaskTracker,
+        policy: Arc<Policy>,
+        listeners: usize,
+        descriptors: Option<u64>,
+    ) -> Self {
+        let connections = limits::connections(descriptors, listeners);
+        // Strangers take at most half of the connections.
+        let strangers = Strangers::new(
+            STRANGERS.min(connections.div_ceil(2)),
+            STRANGERS_PER_SOURCE.min(connections.div_ceil(2)),
+        );
+        Self {
+            tracker,
+            closing: CancellationToken::new(),
+            policy,
+            probes: Arc::new(strangers.beside()),
+            strangers: Arc::new(strangers),
+            connections,
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
+        }
     }
 
-    /// Accepts nothing more and lets every connection end after what it does now.
-    pub fn close(&self) {
+    /// Accepts no more connections, and lets every open one finish its current requests.
+    pub(crate) fn close(&self) {
         self.closing.cancel();
     }
 
     /// Serves `app` on this listener until closed.
-    pub fn serve(&self, listener: Listener, app: Router) {
+    pub(crate) fn serve(&self, listener: Listener, app: Router) {
         let server = self.clone();
-        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        let slots = Arc::new(Semaphore::new(self.connections));
         self.tracker.spawn(async move {
             loop {
                 let accepted = tokio::select! {
@@ -105,11 +137,11 @@ impl Server {
                 };
                 match accepted {
                     Ok(stream) => {
-                        let place = Arc::clone(&room).try_acquire_owned().ok();
-                        server.welcome(stream, place, &listener, &app);
+                        let slot = Arc::clone(&slots).try_acquire_owned().ok();
+                        server.accepted(stream, slot, &listener, &app);
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
+                        tracing::warn!(%error, "cannot accept a connection");
                         sleep_until(Instant::now() + ACCEPT_PAUSE).await;
                     }
                 }
@@ -117,58 +149,99 @@ impl Server {
         });
     }
 
-    fn welcome(
+    fn accepted(
         &self,
         stream: Stream,
-        place: Option<OwnedSemaphorePermit>,
+        slot: Option<OwnedSemaphorePermit>,
         listener: &Listener,
         app: &Router,
     ) {
-        let (tls, door) = match listener {
-            Listener::Tcp { tls, .. } => (tls.clone(), Door::Tcp { certified: false }),
-            Listener::Unix { door, .. } => (None, *door),
+        let (tls, transport, strangers) = match listener {
+            Listener::Tcp { tls, .. } => {
+                (tls.clone(), Transport::Tcp { certificate: None }, &self.strangers)
+            }
+            Listener::Health { .. } => (None, Transport::Tcp { certificate: None }, &self.probes),
+            Listener::Unix { transport, .. } => (None, *transport, &self.strangers),
+        };
+        let (source, from, by) = match &stream {
+            Stream::Tcp(_, from) => {
+                let by = By::Address(Some(from.ip().to_canonical()));
+                (Source::of(*from), from.to_string().into(), by)
+            }
+            Stream::Unix(stream) => (Source::Unix, "the Unix socket".into(), user_of(stream)),
+        };
+        let connection = if self.policy.trusts(transport) || transport == Transport::Private {
+            Some(strangers.trusted(source))
+        } else {
+            strangers.admit(source)
         };
         let (server, app) = (self.clone(), app.clone());
         self.tracker.spawn(async move {
-            match (stream, place) {
-                (Stream::Unix(stream), None) => turn_away(stream).await,
-                (Stream::Tcp(stream, _), None) => turn_away(stream).await,
-                (Stream::Unix(stream), Some(place)) => {
-                    let peer = Peer { from: "the Unix socket".into(), door };
-                    server.converse(Placed::new(stream, place), peer, app).await;
-                }
-                (Stream::Tcp(stream, from), Some(place)) => {
-                    // An echo must not wait for the next packet. It fails only if the peer is gone already.
-                    drop(stream.set_nodelay(true));
-                    server.greet(Placed::new(stream, place), from, tls, app).await;
+            let (Some(slot), Some(connection)) = (slot, connection) else {
+                return server.reject(stream).await;
+            };
+            let peer = Peer { from, transport, by, connection: Arc::clone(&connection) };
+            tokio::select! {
+                () = server.serve_stream(stream, slot, peer, tls, app) => {}
+                () = connection.evicted() => {
+                    tracing::debug!("a connection without a token made room for another");
                 }
             }
         });
     }
 
-    async fn greet(
+    async fn serve_stream(
         &self,
-        stream: Placed<TcpStream>,
-        from: SocketAddr,
-        tls: Option<TlsAcceptor>,
+        stream: Stream,
+        slot: OwnedSemaphorePermit,
+        peer: Peer,
+        tls: Option<Tls>,
         app: Router,
     ) {
-        let from = from.to_string().into();
-        let Some(tls) = tls else {
-            self.converse(stream, Peer { from, door: Door::Tcp { certified: false } }, app).await;
-            return;
-        };
-        match timeout(HANDSHAKE, tls.accept(stream)).await {
-            Ok(Ok(stream)) => {
-                let certified = stream.get_ref().1.peer_certificates().is_some();
-                self.converse(stream, Peer { from, door: Door::Tcp { certified } }, app).await;
+        let connection = Arc::clone(&peer.connection);
+        match stream {
+            Stream::Unix(stream) => {
+                let stream = SlottedStream::new(stream, slot, connection);
+                self.serve_connection(stream, peer, app).await;
             }
-            Ok(Err(error)) => tracing::debug!(%error, %from, "no TLS"),
-            Err(_) => tracing::debug!(%from, "no TLS handshake in time"),
+            Stream::Tcp(stream, _) => {
+                // An echo must not wait for the next packet. It fails only if the peer has
+                // disconnected.
+                drop(stream.set_nodelay(true));
+                let stream = SlottedStream::new(stream, slot, connection);
+                match tls {
+                    None => self.serve_connection(stream, peer, app).await,
+                    Some(tls) => self.handshake(stream, peer, &tls, app).await,
+                }
+            }
         }
     }
 
-    async fn converse<S>(&self, stream: S, peer: Peer, app: Router)
+    async fn handshake(
+        &self,
+        stream: SlottedStream<TcpStream>,
+        mut peer: Peer,
+        tls: &Tls,
+        app: Router,
+    ) {
+        let from = Arc::clone(&peer.from);
+        match timeout(HANDSHAKE, tls.acceptor().accept(stream)).await {
+            Ok(Ok(stream)) => {
+                if let Some((level, by)) = tls.certified(stream.get_ref().1.peer_certificates()) {
+                    peer.transport = Transport::Tcp { certificate: Some(level) };
+                    peer.by = by;
+                }
+                if self.policy.trusts(peer.transport) {
+                    peer.connection.trust();
+                }
+                self.serve_connection(stream, peer, app).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%error, %from, "the TLS handshake failed"),
+            Err(_) => tracing::debug!(%from, "the TLS handshake took too long"),
+        }
+    }
+
+    async fn serve_connection<S>(&self, stream: S, peer: Peer, app: Router)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -179,33 +252,88 @@ impl Server {
         };
         let stream = match opened {
             Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return tracing::debug!(%error, %from, "a connection broke as it began"),
-            Err(_) => return tracing::debug!(%from, "a connection said nothing in time"),
+            Ok(Err(error)) => {
+                return tracing::debug!(%error, %from, "a connection failed before a request");
+            }
+            Err(_) => return tracing::debug!(%from, "a connection sent no request in time"),
         };
-        let tracker = self.tracker.clone();
+        let unread = Unread::default();
+        let (known, policy) = (Arc::clone(&peer.connection), Arc::clone(&self.policy));
+        let stream = LingeringStream::new(stream, unread.clone(), Arc::clone(&known));
+        let stream = PacedStream::new(stream, Arc::clone(&known));
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            let mut request = Considerate::wrap(request, &tracker).map(Body::new);
-            request.extensions_mut().insert(peer.clone());
-            app.clone().oneshot(request)
+            let call = peer.connection.begin();
+            let checked = check_calls(&policy, &peer.connection, request.headers());
+            let answer = match checked {
+                Ok(()) => {
+                    let mut request = unread.watch(request).map(Body::new);
+                    request.extensions_mut().insert(peer.clone());
+                    Either::Left(Box::pin(app.clone().oneshot(request)))
+                }
+                Err(error) => Either::Right(ready(Ok(refuse(request.headers(), error)))),
+            };
+            async move {
+                let response = answer.await?;
+                Ok::<_, Infallible>(match call {
+                    Some(call) => held_body::hold(response, call),
+                    None => response,
+                })
+            }
         });
-        let builder = protocols();
-        let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
+        let builder = protocols(known.is_trusted());
+        let mut connection =
+            pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
         let result = tokio::select! {
             result = connection.as_mut() => result,
             () = self.closing.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
+            () = known.expired() => {
+                connection.as_mut().graceful_shutdown();
+                timeout(GOODBYE, connection).await.unwrap_or(Ok(()))
+            }
         };
         if let Err(error) = result {
-            tracing::debug!(error, "a connection broke");
+            tracing::debug!(error, "a connection failed");
         }
+    }
+
+    /// Responds that no slot is free, in HTTP/1.1 because the client's protocol is not known yet.
+    async fn reject(&self, stream: Stream) {
+        let Ok(_permit) = self.refusals.try_acquire() else { return };
+        let error = Error::new(
+            Code::NotReady,
+            format!("there are {} connections already; try again later", self.connections),
+        );
+        let body = serde_json::Value::Object(envelope(&error)).to_string();
+        let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+                    connection: close";
+        let response = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let sending = async {
+            match stream {
+                Stream::Tcp(mut stream, _) => stream.write_all(response.as_bytes()).await,
+                Stream::Unix(mut stream) => stream.write_all(response.as_bytes()).await,
+            }
+        };
+        // The connection is closed even if the client does not read the response.
+        drop(timeout(HANDSHAKE, sending).await);
     }
 }
 
-/// Waits until the stream has begun with something that can only be HTTP/1.1, with the whole of
-/// what HTTP/2 begins with, or with its end; answers it as if nothing had been read yet.
-async fn opened<S: AsyncRead + AsyncWrite>(stream: S) -> io::Result<impl AsyncRead + AsyncWrite + Unpin> {
+/// The user of the process at the other end.
+fn user_of(stream: &UnixStream) -> By {
+    match stream.peer_cred() {
+        Ok(credentials) => By::Uid(credentials.uid()),
+        Err(_) => By::Address(None),
+    }
+}
+
+/// Waits for the first bytes of the stream: until they can only be HTTP/1.1, are the whole preface
+/// of HTTP/2, or the stream ends. Returns the stream with these bytes still to be read.
+async fn opened<S: AsyncRead + AsyncWrite>(
+    stream: S,
+) -> io::Result<impl AsyncRead + AsyncWrite + Unpin> {
     let (mut incoming, outgoing) = tokio::io::split(stream);
     let mut first = Vec::with_capacity(PREFACE.len());
     while first.len() < PREFACE.len() && PREFACE.starts_with(&first) {
@@ -217,7 +345,9 @@ async fn opened<S: AsyncRead + AsyncWrite>(stream: S) -> io::Result<impl AsyncRe
     Ok(tokio::io::join(Cursor::new(first).chain(incoming), outgoing))
 }
 
-fn protocols() -> Builder<TokioExecutor> {
+/// The protocols, with smaller buffers for a client that has to show a token: they are fixed before
+/// its first request.
+fn protocols(trusted: bool) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
     builder
@@ -227,16 +357,13 @@ fn protocols() -> Builder<TokioExecutor> {
         .max_send_buf_size(SEND_BUFFER)
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE);
+    if !trusted {
+        builder.http1().max_buf_size(STRANGER_HEADERS as usize);
+        builder
+            .http2()
+            .initial_stream_window_size(STRANGER_WINDOW)
+            .initial_connection_window_size(STRANGER_WINDOW)
+            .max_header_list_size(STRANGER_HEADERS);
+    }
     builder
-}
-
-/// Says in plain HTTP that there is no room, whatever the client speaks.
-async fn turn_away<S: AsyncWrite + Unpin>(mut stream: S) {
-    let error =
-        Error::new(Code::NotReady, format!("there are {CONNECTIONS} connections already; try again later"));
-    let body = serde_json::Value::Object(envelope(&error)).to_string();
-    let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close";
-    let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-    // Whoever does not listen is closed on all the same.
-    drop(timeout(HANDSHAKE, stream.write_all(answer.as_bytes())).await);
 }

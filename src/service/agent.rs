@@ -1,5 +1,5 @@
-//! What is asked about the agent, and what is said to it. Without a driver the state is `unknown`, waiting
-//! and explaining work all the same, and nothing can be said to an agent nobody knows.
+//! The agent's state, and messages to the agent. Without a driver the state is `unknown`: waiting
+//! for it and explaining it work, but the agent cannot be sent anything.
 
 use std::time::Duration;
 
@@ -7,14 +7,15 @@ use coop_client::v1;
 use tokio::time::{Instant, timeout_at};
 use tonic::Request;
 
-use super::terminal::shown_lease;
+use super::terminal::lease_of;
 use super::{Service, convert, milliseconds, no_driver};
 use crate::driver;
 use crate::driver::agent::AgentState;
 use crate::error::Error;
 use crate::session::event::EventSeq;
+use crate::session::outcome::{NudgeOutcome, Refusal, RespondReply};
+use crate::session::request::{NudgeMode, NudgeRequest};
 use crate::session::snapshot::Snapshot;
-use crate::session::talk::{Message, Mode, NudgeOutcome, Refusal, Responded};
 
 const WAIT_DEFAULT_MS: i32 = 30_000;
 const WAIT_LIMIT_MS: i32 = 600_000;
@@ -28,7 +29,12 @@ impl Service {
     }
 
     fn state_of(&self, snapshot: &Snapshot) -> v1::GetAgentStateResponse {
-        convert::agent_state(snapshot, &self.about.agent, &self.about.session_id, self.session.epoch_ms())
+        convert::agent_state(
+            snapshot,
+            &self.about.agent,
+            &self.about.session_id,
+            self.session.epoch_ms(),
+        )
     }
 
     pub(super) async fn wait(
@@ -36,17 +42,19 @@ impl Service {
         request: &v1::WaitForStateRequest,
     ) -> Result<v1::WaitForStateResponse, Error> {
         let wait = self.wait_request(request)?;
+        let _permit = self.subscription()?;
         let mut events = self.session.events().subscribe();
         let mut closed = false;
         loop {
             events.mark_unchanged();
             let snapshot = self.session.snapshot();
             let agent = &snapshot.agent;
-            let fits = wait.states.contains(&agent.state()) && wait.after.is_none_or(|seq| agent.since > seq);
+            let fits = wait.states.contains(&agent.state())
+                && wait.after.is_none_or(|seq| agent.since > seq);
             let stable_at = fits.then_some(Instant::from_std(agent.since_steady) + wait.stable);
             let now = Instant::now();
             if stable_at.is_some_and(|at| at <= now) {
-                return Ok(self.waited(true, &snapshot));
+                return Ok(convert::waited(true, self.state_of(&snapshot)));
             }
             if agent.state() == AgentState::Exited && !wait.states.contains(&AgentState::Exited) {
                 return Err(Error::exited());
@@ -55,13 +63,13 @@ impl Service {
                 return Err(Error::shutting_down());
             }
             if wait.deadline <= now {
-                return Ok(self.waited(false, &snapshot));
+                return Ok(convert::waited(false, self.state_of(&snapshot)));
             }
             let until = stable_at.map_or(wait.deadline, |at| at.min(wait.deadline));
             tokio::select! {
-                // Whether something changed or the time passed: the next look decides.
+                // An event, or the end of the time: the next iteration decides.
                 _ = timeout_at(until, events.changed()) => {}
-                // The child's end, which somebody may wait for, comes just before coop's: one more look.
+                // The child exits just before coop, and a client may wait for that: check again.
                 () = self.closing.closed() => closed = true,
             }
         }
@@ -72,18 +80,23 @@ impl Service {
         let states = states.map(|name| {
             AgentState::parse(name).ok_or_else(|| {
                 let known = AgentState::ALL.map(AgentState::as_str).join(", ");
-                Error::bad_request(format!("{name:?} is no state; the states are {known}"))
+                Error::bad_request(format!("{name:?} is not a state; the states are {known}"))
             })
         });
         let states = states.collect::<Result<Vec<_>, _>>()?;
         if states.is_empty() {
-            return Err(Error::bad_request("state is missing: name at least one state to wait for"));
+            return Err(Error::bad_request(
+                "state is missing: name at least one state to wait for",
+            ));
         }
-        let timeout =
-            milliseconds("timeout_ms", request.timeout_ms.unwrap_or(WAIT_DEFAULT_MS), WAIT_LIMIT_MS)?;
+        let timeout = milliseconds(
+            "timeout_ms",
+            request.timeout_ms.unwrap_or(WAIT_DEFAULT_MS),
+            WAIT_LIMIT_MS,
+        )?;
         let stable = milliseconds("stable_ms", request.stable_ms.unwrap_or(0), WAIT_LIMIT_MS)?;
-        // Another coop's number says nothing about this one's events: all of them are after it.
-        let same_epoch = request.epoch.is_none_or(|asked| asked == self.session.epoch_ms());
+        // A number of another coop process does not apply: all events of this one are later.
+        let same_epoch = request.epoch.is_none_or(|given| given == self.session.epoch_ms());
         Ok(Wait {
             states,
             after: request.after_seq.filter(|_| same_epoch).map(EventSeq),
@@ -92,15 +105,7 @@ impl Service {
         })
     }
 
-    fn waited(&self, matched: bool, snapshot: &Snapshot) -> v1::WaitForStateResponse {
-        v1::WaitForStateResponse {
-            matched,
-            state: snapshot.agent.state().as_str().to_owned(),
-            agent: Some(self.state_of(snapshot)),
-        }
-    }
-
-    /// Only what a driver understands can be counted.
+    /// Usage is read from the agent's log, which needs a driver.
     pub(super) fn usage(&self) -> Result<v1::GetUsageResponse, Error> {
         if self.about.agent == driver::UNKNOWN {
             return Err(no_driver("usage"));
@@ -110,34 +115,33 @@ impl Service {
 
     pub(super) async fn explain(&self) -> Result<v1::ExplainStateResponse, Error> {
         let explanation = self.session.explain().await?;
-        let snapshot = self.session.snapshot();
-        Ok(v1::ExplainStateResponse {
-            agent: self.about.agent.clone(),
-            state: snapshot.agent.state().as_str().to_owned(),
-            detection_tier: snapshot.agent.tier.as_str().to_owned(),
-            reason: explanation.reason,
-            votes: explanation.votes.iter().map(convert::vote).collect(),
-            event_seq: snapshot.event_seq.0,
-        })
+        let (snapshot, counters) = (self.session.snapshot(), self.session.source_counters());
+        Ok(convert::explanation(explanation, &counters, &snapshot, &self.about.agent))
     }
 
-    pub(super) async fn nudge(&self, request: Request<v1::NudgeRequest>) -> Result<v1::NudgeResponse, Error> {
-        let lease = shown_lease(&request);
-        let v1::NudgeRequest { message, mode, idempotency_key, confirm_timeout_ms } = request.into_inner();
-        Message::check(&message)?;
-        let mode = Mode::parse(&mode).ok_or_else(|| {
+    pub(super) async fn nudge(
+        &self,
+        request: Request<v1::NudgeRequest>,
+    ) -> Result<v1::NudgeResponse, Error> {
+        let (session, lease) = (self.session_of(&request), lease_of(&request));
+        let v1::NudgeRequest { message, mode, idempotency_key, confirm_timeout_ms } =
+            request.into_inner();
+        NudgeRequest::check(&message)?;
+        let mode = NudgeMode::parse(&mode).ok_or_else(|| {
             Error::bad_request(format!("mode {mode:?} is none of reject_if_busy, queue, interrupt"))
         })?;
         let confirm = confirm_timeout_ms.unwrap_or(CONFIRM_DEFAULT_MS);
         let confirm = milliseconds("confirm_timeout_ms", confirm, CONFIRM_LIMIT_MS)?;
         if idempotency_key.as_ref().is_some_and(|key| key.len() > KEY_LIMIT) {
-            return Err(Error::bad_request(format!("idempotency_key is longer than {KEY_LIMIT} bytes")));
+            return Err(Error::bad_request(format!(
+                "idempotency_key is longer than {KEY_LIMIT} bytes"
+            )));
         }
-        let message = Message { text: message, mode, key: idempotency_key, confirm };
-        let nudged = self.session.nudge(message, lease).await?;
+        let request = NudgeRequest { text: message, mode, idempotency_key, confirm };
+        let nudged = session.nudge(request, lease).await?;
         let response = convert::nudged(&nudged);
         match nudged.outcome {
-            NudgeOutcome::Rejected(reason) => Err(refused(reason, "NudgeResponse", &response)),
+            NudgeOutcome::Rejected(reason) => Err(convert::refused_nudge(reason, &response)),
             NudgeOutcome::Accepted
             | NudgeOutcome::Submitted
             | NudgeOutcome::Unconfirmed
@@ -149,13 +153,15 @@ impl Service {
         &self,
         request: Request<v1::RespondRequest>,
     ) -> Result<v1::RespondResponse, Error> {
-        let lease = shown_lease(&request);
-        let reply = convert::reply(request.into_inner())?;
-        let responded = self.session.respond(reply, lease).await?;
+        let (session, lease) = (self.session_of(&request), lease_of(&request));
+        let request = convert::respond_request(request.into_inner())?;
+        let responded = session.respond(request, lease).await?;
         let response = convert::responded(&responded);
         match responded {
-            Responded::Given { .. } => Ok(response),
-            Responded::NoPrompt { .. } => Err(refused(Refusal::NoPrompt, "RespondResponse", &response)),
+            RespondReply::Given { .. } => Ok(response),
+            RespondReply::NoPrompt { .. } => {
+                Err(convert::refused_response(Refusal::NoPrompt, &response))
+            }
         }
     }
 
@@ -163,20 +169,12 @@ impl Service {
         &self,
         request: Request<v1::InterruptRequest>,
     ) -> Result<v1::InterruptResponse, Error> {
-        let done = self.session.interrupt(shown_lease(&request)).await?;
+        let done = self.session_of(&request).interrupt(lease_of(&request)).await?;
         Ok(convert::interrupted(&done))
     }
 }
 
-/// A refusal that still carries the response of its call.
-fn refused(reason: Refusal, name: &str, response: &impl prost::Message) -> Error {
-    let any = prost_types::Any {
-        type_url: format!("type.googleapis.com/coop.v1.{name}"),
-        value: response.encode_to_vec(),
-    };
-    Error { response: Some(any), ..reason.error() }
-}
-
+/// A checked request to wait for a state.
 struct Wait {
     states: Vec<AgentState>,
     after: Option<EventSeq>,

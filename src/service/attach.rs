@@ -1,58 +1,68 @@
-//! Attach: one person's terminal. What stands on the screen comes first, then everything both
-//! ways; typing never waits for output, nor output for typing.
+//! Attach: a terminal for a user. The screen comes first, then messages in both directions; input
+//! never waits for output, nor output for input.
 
 use std::collections::VecDeque;
 
 use coop_client::v1;
-use coop_client::v1::attach_request::Message as Asked;
-use coop_client::v1::attach_response::Message as Told;
+use coop_client::v1::attach_request::Message as ClientMessage;
+use coop_client::v1::attach_response::Message as ServerMessage;
 use futures_util::future::BoxFuture;
 use tonic::{Request, Status, Streaming};
 
-use super::Service;
+use super::audit::{AuditLog, Entry};
 use super::caller::Caller;
 use super::convert;
-use super::streams::{Answers, CHUNK, Cursor, EventCursor, Next, answers};
-use super::terminal::{lease_ttl, shown_lease};
+use super::streams::{CHUNK, Cursor, EventCursor, Next, ResponseStream, into_stream};
+use super::terminal::lease_of;
+use super::wire_error::request_error;
+use super::{Rpc, Service};
 use crate::error::Error;
 use crate::session::Session;
 use crate::session::command::Typing;
-use crate::session::event::{Event, EventSeq, What};
+use crate::session::event::{Event, EventKind, EventSeq};
 use crate::session::lease::{Granted, LeaseId};
-use crate::term::{OutputReader, Slice};
+use crate::term::OutputReader;
 
 impl Service {
     pub(super) async fn attached(
         &self,
         request: Request<Streaming<v1::AttachRequest>>,
-    ) -> Result<Answers<v1::AttachResponse>, Error> {
+    ) -> Result<ResponseStream<v1::AttachResponse>, Error> {
         let permit = self.subscription()?;
         let dump = self.session.dump().await?;
-        let attached = Attached {
-            lease: HeldLease { session: self.session.clone(), id: None },
-            shown: shown_lease(&request),
-            holder: Caller::of(request.extensions()).from.to_string(),
-            reader: self.session.output().reader(dump.offset),
+        let mut caller = Caller::of(request.extensions());
+        caller.by = caller.by.at_terminal();
+        let session = self.session.by(caller.by.clone());
+        let cursor = AttachCursor {
+            own_lease: OwnLease { session: session.clone(), id: None },
+            header_lease: lease_of(&request),
+            output: self.session.output().reader(dump.offset),
             events: self.event_cursor(dump.event_seq),
-            drawn: dump.event_seq,
+            snapshot_seq: dump.event_seq,
             wants_state: false,
-            told: VecDeque::from([Told::Snapshot(convert::attach_snapshot(dump, self.session.epoch_ms()))]),
-            doing: None,
-            asked: Some(request.into_inner()),
-            over: false,
-            session: self.session.clone(),
+            outgoing: VecDeque::from([ServerMessage::Snapshot(convert::attach_snapshot(
+                dump,
+                self.session.epoch_ms(),
+            ))]),
+            running: None,
+            caller,
+            audit: self.audit.clone(),
+            entry: None,
+            incoming: Some(request.into_inner()),
+            ended: false,
+            session,
         };
-        Ok(answers(attached, permit))
+        Ok(into_stream(cursor, permit))
     }
 }
 
-/// A lease that ends with the stream that took it.
-struct HeldLease {
+/// A lease that is released with the stream that took it.
+struct OwnLease {
     session: Session,
     id: Option<LeaseId>,
 }
 
-impl Drop for HeldLease {
+impl Drop for OwnLease {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
             self.session.drop_lease(id);
@@ -60,202 +70,235 @@ impl Drop for HeldLease {
     }
 }
 
-/// What came of something the client asked for.
-enum Done {
-    Nothing,
+/// The result of a client's message.
+enum Outcome {
+    Done,
     Leased(Granted),
     Released,
 }
 
-type Doing = BoxFuture<'static, Result<Done, Error>>;
+type Work = BoxFuture<'static, Result<Outcome, Error>>;
 
-struct Attached {
+struct AttachCursor {
     session: Session,
-    lease: HeldLease,
-    /// A lease that was taken elsewhere and shown at the start.
-    shown: Option<LeaseId>,
-    holder: String,
-    reader: OutputReader,
+    own_lease: OwnLease,
+    /// A lease that the client took before and named in the request's metadata.
+    header_lease: Option<LeaseId>,
+    output: OutputReader,
     events: EventCursor,
-    /// Events up to here are part of the last snapshot that was sent.
-    drawn: EventSeq,
+    /// The last snapshot contains the events up to this one.
+    snapshot_seq: EventSeq,
     wants_state: bool,
-    told: VecDeque<Told>,
-    /// What was asked last and is not done yet; the next thing asked waits for it.
-    doing: Option<Doing>,
-    /// None once the client has said its last.
-    asked: Option<Streaming<v1::AttachRequest>>,
-    over: bool,
+    outgoing: VecDeque<ServerMessage>,
+    /// The client's last message, while it is being handled; the next one waits for it.
+    running: Option<Work>,
+    caller: Caller,
+    audit: AuditLog,
+    /// The record of the message that is being handled.
+    entry: Option<Entry>,
+    /// None once the client has closed its side.
+    incoming: Option<Streaming<v1::AttachRequest>>,
+    ended: bool,
 }
 
-impl Cursor for Attached {
+impl Cursor for AttachCursor {
     type Item = v1::AttachResponse;
 
     async fn next(&mut self) -> Option<Result<v1::AttachResponse, Status>> {
         loop {
-            if let Some(message) = self.told.pop_front() {
-                return Some(Ok(v1::AttachResponse { message: Some(message) }));
+            if let Some(message) = self.outgoing.pop_front() {
+                return Some(Ok(convert::attach_response(message)));
             }
-            if self.over {
+            if self.ended {
                 return None;
             }
+            let reads = self.running.is_none() && self.incoming.is_some();
             tokio::select! {
-                result = finish(&mut self.doing), if self.doing.is_some() => self.done(result),
-                asked = hear(&mut self.asked), if self.doing.is_none() && self.asked.is_some() => match asked {
-                    Ok(Some(message)) => self.begin(message),
-                    // Half a close: the client has no more to say and goes on listening.
-                    Ok(None) => self.asked = None,
-                    Err(status) => return Some(Err(Error::of_request(&status).into())),
+                result = finish(&mut self.running), if self.running.is_some() => {
+                    self.finished(result);
+                }
+                request = next_message(&mut self.incoming), if reads => match request {
+                    Ok(Some(request)) => self.start(request),
+                    // The client sends nothing more, but still reads.
+                    Ok(None) => self.incoming = None,
+                    Err(status) => return Some(Err(request_error(&status).into())),
                 },
-                slice = self.reader.next(CHUNK) => match slice {
-                    Some(slice) if slice.skipped > 0 => self.catch_up().await,
-                    Some(slice) => self.told.push_back(Told::Output(output(slice))),
-                    None => self.say_goodbye(),
+                slice = self.output.next(CHUNK) => match slice {
+                    Some(slice) if slice.skipped > 0 => self.push_snapshot().await,
+                    Some(slice) => {
+                        self.outgoing.push_back(ServerMessage::Output(convert::chunk(slice)));
+                    }
+                    None => self.push_exit(),
                 },
                 next = self.events.next() => match next {
-                    Next::Event(event) if event.seq > self.drawn => {
-                        self.tell(&event);
-                        if let What::Resize(_) = event.what {
-                            // The client's terminal folds the old lines in its own way, not in ours.
-                            self.catch_up().await;
+                    Next::Event(event) if event.seq > self.snapshot_seq => {
+                        self.push_event(&event);
+                        if let EventKind::Resize(_) = event.kind {
+                            // The client's terminal may wrap the old lines differently.
+                            self.push_snapshot().await;
                         }
                     }
                     Next::Event(_) | Next::Heartbeat(_) => {}
-                    // A resize or a restart may have been missed; a snapshot shows what came of it.
-                    Next::Gap(_) => self.catch_up().await,
-                    Next::Closed => self.over = true,
+                    // The missed events may include a resize or a restart.
+                    Next::Gap(_) => self.push_snapshot().await,
+                    Next::Closed => self.ended = true,
                 },
             }
         }
     }
 }
 
-impl Attached {
-    fn begin(&mut self, asked: v1::AttachRequest) {
-        if let Some(Asked::Open(open)) = &asked.message {
-            self.wants_state = open.state;
-        }
-        self.doing = asked.message.and_then(|message| self.work_for(message));
-    }
-
-    fn work_for(&self, asked: Asked) -> Option<Doing> {
-        match asked {
-            Asked::Open(open) => open.size.map(|size| self.resize(size.cols, size.rows)),
-            Asked::Resize(size) => Some(self.resize(size.cols, size.rows)),
-            Asked::Input(bytes) => {
+impl AttachCursor {
+    /// Begins to handle a message. Messages are handled one after the other, so every earlier one
+    /// was handled before.
+    fn start(&mut self, request: v1::AttachRequest) {
+        let Some(message) = request.message else { return };
+        self.entry = self.record(&message);
+        match message {
+            ClientMessage::Open(open) => {
+                self.wants_state = open.state;
+                self.running = open.size.map(|size| self.resize(size.cols, size.rows));
+            }
+            ClientMessage::Resize(size) => self.running = Some(self.resize(size.cols, size.rows)),
+            ClientMessage::Input(bytes) => {
                 let (session, lease) = (self.session.clone(), self.lease());
-                Some(Box::pin(async move {
+                self.running = Some(Box::pin(async move {
                     session.type_in(Typing::Raw(bytes), lease).await?;
-                    Ok(Done::Nothing)
-                }))
+                    Ok(Outcome::Done)
+                }));
             }
-            Asked::Lease(v1::AttachLease { acquire: true, ttl_ms }) => {
-                let (session, shown, holder) = (self.session.clone(), self.lease(), self.holder.clone());
-                Some(Box::pin(async move {
-                    Ok(Done::Leased(session.acquire_lease(shown, holder, lease_ttl(ttl_ms)?).await?))
-                }))
+            ClientMessage::Lease(v1::AttachLease { acquire: true, ttl_ms }) => {
+                let (session, held) = (self.session.clone(), self.lease());
+                self.running = Some(Box::pin(async move {
+                    let ttl = convert::lease_ttl(ttl_ms)?;
+                    Ok(Outcome::Leased(session.acquire_lease(held, None, ttl).await?))
+                }));
             }
-            Asked::Lease(v1::AttachLease { acquire: false, .. }) => {
+            ClientMessage::Lease(v1::AttachLease { acquire: false, .. }) => {
                 let (session, lease) = (self.session.clone(), self.lease());
-                Some(Box::pin(async move {
+                self.running = Some(Box::pin(async move {
                     if let Some(id) = lease {
                         session.release_lease(id).await?;
                     }
-                    Ok(Done::Released)
-                }))
+                    Ok(Outcome::Released)
+                }));
+            }
+            ClientMessage::Barrier(barrier) => {
+                self.outgoing.push_back(ServerMessage::Barrier(barrier));
             }
         }
+    }
+
+    /// Begins the record of a message that writes.
+    fn record(&self, message: &ClientMessage) -> Option<Entry> {
+        let (action, bytes) = match message {
+            ClientMessage::Input(bytes) => ("input", Some(bytes.len())),
+            ClientMessage::Resize(_) => ("resize", None),
+            ClientMessage::Open(open) if open.size.is_some() => ("resize", None),
+            ClientMessage::Lease(lease) if lease.acquire => ("acquire_lease", None),
+            ClientMessage::Lease(_) => ("release_lease", None),
+            ClientMessage::Open(_) | ClientMessage::Barrier(_) => return None,
+        };
+        let mut entry = self.audit.entry(&self.caller, Rpc::Attach.method().name)?;
+        entry.set("action", Some(action));
+        entry.set("bytes", bytes);
+        Some(entry)
     }
 
     fn lease(&self) -> Option<LeaseId> {
-        self.lease.id.clone().or_else(|| self.shown.clone())
+        self.own_lease.id.clone().or_else(|| self.header_lease.clone())
     }
 
-    fn resize(&self, cols: i32, rows: i32) -> Doing {
+    fn resize(&self, cols: i32, rows: i32) -> Work {
         let (session, lease) = (self.session.clone(), self.lease());
         Box::pin(async move {
             session.resize(convert::size_from_wire(cols, rows)?, lease).await?;
-            Ok(Done::Nothing)
+            Ok(Outcome::Done)
         })
     }
 
-    fn done(&mut self, result: Result<Done, Error>) {
+    fn finished(&mut self, result: Result<Outcome, Error>) {
+        if let Some(entry) = self.entry.take() {
+            entry.finish(&result);
+        }
         match result {
-            Ok(Done::Nothing) => {}
-            Ok(Done::Leased(granted)) => {
-                self.lease.id = Some(granted.id.clone());
-                self.told.push_back(Told::Lease(v1::AcquireLeaseResponse {
-                    lease_id: granted.id.0,
-                    expires_at_epoch_ms: granted.expires_at_epoch_ms,
-                }));
+            Ok(Outcome::Done) => {}
+            Ok(Outcome::Leased(granted)) => {
+                self.own_lease.id = Some(granted.id.clone());
+                self.outgoing.push_back(ServerMessage::Lease(convert::lease(granted)));
             }
-            Ok(Done::Released) => self.lease.id = None,
-            Err(error) => self.told.push_back(Told::Error(v1::AttachError {
-                code: error.code.as_str().to_owned(),
-                message: error.message,
-            })),
+            Ok(Outcome::Released) => self.own_lease.id = None,
+            Err(error) => {
+                self.outgoing.push_back(ServerMessage::Error(convert::attach_error(error)));
+            }
         }
     }
 
-    fn tell(&mut self, event: &Event) {
-        match &event.what {
-            What::Resize(size) => self.told.push_back(Told::Resize(convert::terminal_size(*size))),
-            What::Restart(restart) => self.told.push_back(Told::Restart(convert::restart_event(restart))),
-            What::State(change) if self.wants_state => {
+    fn push_event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Resize(size) => {
+                self.outgoing.push_back(ServerMessage::Resize(convert::terminal_size(*size)));
+            }
+            EventKind::Restart(restart) => {
+                self.outgoing.push_back(ServerMessage::Restart(convert::restart_event(restart)));
+            }
+            EventKind::State(change) if self.wants_state => {
                 let state = convert::state_event(event, change, self.session.epoch_ms());
-                self.told.push_back(Told::State(state));
+                self.outgoing.push_back(ServerMessage::State(state));
             }
-            // The exit is told after the last output.
-            What::State(_)
-            | What::Prompt(_)
-            | What::Nudge(_)
-            | What::Respond(_)
-            | What::Usage(_)
-            | What::Exit { .. }
-            | What::Shutdown(_) => {}
+            // The exit follows the last output.
+            EventKind::State(_)
+            | EventKind::Prompt(_)
+            | EventKind::Nudge(_)
+            | EventKind::Respond(_)
+            | EventKind::Interrupt(_)
+            | EventKind::Lease(_)
+            | EventKind::Signal(_)
+            | EventKind::Env { .. }
+            | EventKind::Usage(_)
+            | EventKind::Exit { .. }
+            | EventKind::Shutdown(_) => {}
         }
     }
 
-    /// The client's screen may differ from ours, so it draws it anew from what ours is now.
-    async fn catch_up(&mut self) {
+    /// Sends the whole screen again, because the client's may differ from it.
+    async fn push_snapshot(&mut self) {
         match self.session.dump().await {
             Ok(dump) => {
-                self.reader = self.session.output().reader(dump.offset);
-                self.drawn = dump.event_seq;
-                self.told.push_back(Told::Snapshot(convert::attach_snapshot(dump, self.session.epoch_ms())));
+                self.output = self.session.output().reader(dump.offset);
+                self.snapshot_seq = dump.event_seq;
+                self.outgoing.push_back(ServerMessage::Snapshot(convert::attach_snapshot(
+                    dump,
+                    self.session.epoch_ms(),
+                )));
             }
-            Err(_) => self.over = true,
+            Err(_) => self.ended = true,
         }
     }
 
-    fn say_goodbye(&mut self) {
-        self.over = true;
+    /// Ends the stream with the child's exit.
+    fn push_exit(&mut self) {
+        self.ended = true;
         let snapshot = self.session.snapshot();
-        let exit = snapshot.process.exit().map(|exit| convert::exit_event(exit, snapshot.generation));
-        self.told.extend(exit.map(Told::Exit));
+        let exit =
+            snapshot.process.exit().map(|exit| convert::exit_event(exit, snapshot.generation));
+        self.outgoing.extend(exit.map(ServerMessage::Exit));
     }
 }
 
-fn output(slice: Slice) -> v1::OutputChunk {
-    v1::OutputChunk {
-        offset: slice.offset.0,
-        next_offset: slice.next().0,
-        data: slice.data,
-        ..Default::default()
-    }
-}
-
-async fn finish(doing: &mut Option<Doing>) -> Result<Done, Error> {
-    let result = match doing {
+async fn finish(running: &mut Option<Work>) -> Result<Outcome, Error> {
+    let result = match running {
         Some(work) => work.await,
-        None => Ok(Done::Nothing),
+        None => Ok(Outcome::Done),
     };
-    *doing = None;
+    *running = None;
     result
 }
 
-async fn hear(asked: &mut Option<Streaming<v1::AttachRequest>>) -> Result<Option<v1::AttachRequest>, Status> {
-    match asked {
+async fn next_message(
+    incoming: &mut Option<Streaming<v1::AttachRequest>>,
+) -> Result<Option<v1::AttachRequest>, Status> {
+    match incoming {
         Some(stream) => stream.message().await,
         None => Ok(None),
     }

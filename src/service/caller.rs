@@ -1,17 +1,19 @@
-//! Who calls and what they may do, as the server's outermost layer found out. Every transport
-//! asks [`Caller::permits`] before a call, and every handler may read who it is.
+//! The caller of a request, who it is and what it may do, as the server's guard determined. Every
+//! transport checks [`Caller::permits`] before a call.
 
 use std::sync::Arc;
 
 use coop_client::v1::Scope;
+use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, Error};
+use crate::session::by::By;
 
-/// How far a caller's token reaches; each level includes the ones before it.
+/// What a caller may do; each level includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// No token where one is needed.
-    Nobody,
+    /// The caller sent no valid token, and one is needed.
+    Unauthenticated,
     Read,
     Respond,
     Write,
@@ -19,7 +21,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level that a token file names.
+    /// Reads a level as a token file writes it.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "read" => Some(Self::Read),
@@ -31,24 +33,56 @@ impl Level {
     }
 }
 
-/// Travels in the extensions of every request.
+/// What valid credentials give to a caller.
+#[derive(Debug, Clone)]
+pub struct Grant {
+    pub level: Level,
+    pub by: By,
+    /// Cancelled when the credentials are no longer valid.
+    pub revoked: CancellationToken,
+}
+
+/// The caller, stored in the extensions of every request.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// Where the call came from, in words: an address, or that it was the Unix socket.
+    /// Where the call comes from, for logs and errors: an address, or the Unix socket.
     pub from: Arc<str>,
     pub level: Level,
-    /// The call comes from inside the session: over its private socket, or with its nonce.
+    /// Who the caller is, for events and errors to others.
+    pub by: By,
+    /// Cancelled when the caller's credentials are no longer valid.
+    pub revoked: CancellationToken,
+    /// The call comes from inside the session: over its private socket, or with its hook nonce.
     pub inside: bool,
 }
 
 impl Caller {
-    /// Who sent this request. Nobody, if no layer has said so: a forgotten layer must not open a door.
+    /// The sender of a request. Without the guard's entry it is unauthenticated, so that a missing
+    /// layer grants nothing.
     pub fn of(extensions: &http::Extensions) -> Self {
-        let nobody = || Self { from: "somebody".into(), level: Level::Nobody, inside: false };
-        extensions.get().cloned().unwrap_or_else(nobody)
+        extensions
+            .get()
+            .cloned()
+            .unwrap_or_else(|| Self::unauthenticated("unknown".into(), By::Address(None)))
     }
 
-    /// Whether a method of this scope may be called.
+    /// A caller that has shown nothing yet.
+    pub fn unauthenticated(from: Arc<str>, by: By) -> Self {
+        let revoked = CancellationToken::new();
+        Self { from, level: Level::Unauthenticated, by, revoked, inside: false }
+    }
+
+    /// Gives the caller what its credentials are good for. A token without a name says less than
+    /// the user of a Unix socket.
+    pub fn accept(&mut self, grant: Grant) {
+        let Grant { level, by, revoked } = grant;
+        (self.level, self.revoked) = (level, revoked);
+        if !matches!((&self.by, &by), (By::Uid(_), By::Token(None))) {
+            self.by = by;
+        }
+    }
+
+    /// Checks that the caller may call a method of this scope.
     pub fn permits(&self, scope: Scope) -> Result<(), Error> {
         let needed = match scope {
             Scope::Exempt => return Ok(()),
@@ -60,13 +94,13 @@ impl Caller {
         };
         match self.level {
             level if level >= needed => Ok(()),
-            Level::Nobody => Err(Error::new(
+            Level::Unauthenticated => Err(Error::new(
                 Code::Unauthorized,
                 "a token is needed: send it as `Authorization: Bearer TOKEN`",
             )),
             Level::Read | Level::Respond | Level::Write | Level::Admin => Err(Error::new(
                 Code::Forbidden,
-                format!("this token's scope does not reach {}", scope_name(scope)),
+                format!("the scope of {} does not include {}", self.by, scope_name(scope)),
             )),
         }
     }
@@ -87,37 +121,61 @@ mod tests {
     use super::*;
 
     fn caller(level: Level, inside: bool) -> Caller {
-        Caller { from: "test".into(), level, inside }
+        let by = By::Address(None);
+        Caller { level, inside, ..Caller::unauthenticated("test".into(), by) }
     }
 
     #[test]
-    fn each_level_reaches_exactly_as_far_as_it_says() {
+    fn a_level_permits_its_own_scope_and_the_ones_below() {
         let scopes = [Scope::Exempt, Scope::Read, Scope::Respond, Scope::Write, Scope::Admin];
-        let levels = [Level::Nobody, Level::Read, Level::Respond, Level::Write, Level::Admin];
-        for (reach, level) in levels.into_iter().enumerate() {
+        let levels =
+            [Level::Unauthenticated, Level::Read, Level::Respond, Level::Write, Level::Admin];
+        for (granted, level) in levels.into_iter().enumerate() {
             for (needed, scope) in scopes.into_iter().enumerate() {
                 let permitted = caller(level, false).permits(scope).is_ok();
-                assert_eq!(permitted, reach >= needed, "{level:?} and {scope:?}");
+                assert_eq!(permitted, granted >= needed, "{level:?} and {scope:?}");
             }
         }
     }
 
     #[test]
-    fn nobody_is_told_to_bring_a_token_and_others_that_theirs_is_too_small() {
-        assert_eq!(caller(Level::Nobody, false).permits(Scope::Read).unwrap_err().code, Code::Unauthorized);
-        assert_eq!(caller(Level::Read, false).permits(Scope::Write).unwrap_err().code, Code::Forbidden);
+    fn a_missing_token_is_unauthorized_and_a_small_scope_forbidden() {
+        assert_eq!(
+            caller(Level::Unauthenticated, false).permits(Scope::Read).unwrap_err().code,
+            Code::Unauthorized
+        );
+        assert_eq!(
+            caller(Level::Read, false).permits(Scope::Write).unwrap_err().code,
+            Code::Forbidden
+        );
     }
 
     #[test]
-    fn hooks_come_from_inside_or_need_the_whole_token() {
-        assert!(caller(Level::Nobody, true).permits(Scope::Hook).is_ok());
-        assert!(caller(Level::Nobody, true).permits(Scope::Read).is_err());
+    fn hooks_need_a_call_from_inside_or_an_admin_token() {
+        assert!(caller(Level::Unauthenticated, true).permits(Scope::Hook).is_ok());
+        assert!(caller(Level::Unauthenticated, true).permits(Scope::Read).is_err());
         assert!(caller(Level::Write, false).permits(Scope::Hook).is_err());
         assert!(caller(Level::Admin, false).permits(Scope::Hook).is_ok());
     }
 
     #[test]
-    fn without_a_layer_there_is_nobody() {
-        assert_eq!(Caller::of(&http::Extensions::new()).level, Level::Nobody);
+    fn a_name_comes_from_the_credentials_that_have_one() {
+        let name = |name: &str| By::Token(Some(crate::session::by::Name::new(name)));
+        for (peer, shown, wanted) in [
+            (By::Address(None), By::Token(None), "token"),
+            (By::Address(None), name("ada"), "token:ada"),
+            (By::Uid(7), name("ada"), "token:ada"),
+            (By::Uid(7), By::Token(None), "uid:7"),
+        ] {
+            let mut caller = Caller::unauthenticated("test".into(), peer);
+            let revoked = CancellationToken::new();
+            caller.accept(Grant { level: Level::Read, by: shown, revoked });
+            assert_eq!((caller.by.to_string().as_str(), caller.level), (wanted, Level::Read));
+        }
+    }
+
+    #[test]
+    fn without_the_guard_a_caller_is_unauthenticated() {
+        assert_eq!(Caller::of(&http::Extensions::new()).level, Level::Unauthenticated);
     }
 }

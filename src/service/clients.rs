@@ -1,15 +1,15 @@
-//! How many WebSocket clients there are, counted by the connections themselves.
+//! The number of WebSocket clients. Each connection counts itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The count; clones are the same count.
+/// The counter; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Clients {
     count: Arc<AtomicI32>,
 }
 
-/// One client, for as long as it lives.
+/// One counted client; dropping it uncounts it.
 #[derive(Debug)]
 pub struct Connected {
     clients: Clients,

@@ -1,127 +1,137 @@
-//! What a caller can ask of the session, each with the place its answer goes to.
+//! The commands that callers send to the session, each with the sender of its reply.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::by::By;
+use super::child_spec::SpecChange;
 use super::event::{EventSeq, Generation, RestartReason, ShutdownReason};
 use super::lease::{Granted, LeaseId};
-use super::outbox::Answer;
-use super::page::{Page, PageRequest};
-use super::recipe::Change;
-use super::talk::{Interrupted, Message, Nudged, Reply, Responded};
+use super::outcome::{InterruptReply, NudgeReply, RespondReply};
+use super::replies::ReplySender;
+use super::request::{NudgeRequest, RespondRequest};
+use super::scrollback_page::{ScrollbackPage, ScrollbackRequest};
 use crate::driver::tracker::Vote;
 use crate::pty::Signal;
 use crate::term::{Key, Modes, Offset, Screen, ScreenSeq, Size};
 use bytes::Bytes;
 
+/// A command, and the caller that sent it.
 #[derive(Debug)]
-pub enum Command {
+pub(super) struct Sent {
+    pub(super) by: By,
+    pub(super) command: Command,
+}
+
+#[derive(Debug)]
+pub(super) enum Command {
     Type {
         typing: Typing,
         lease: Option<LeaseId>,
-        answer: Answer<usize>,
+        reply: ReplySender<usize>,
     },
     Resize {
         size: Size,
         lease: Option<LeaseId>,
-        answer: Answer<()>,
+        reply: ReplySender<()>,
     },
     Signal {
         signal: Signal,
-        answer: Answer<()>,
+        reply: ReplySender<()>,
     },
     AcquireLease {
         shown: Option<LeaseId>,
         fresh: LeaseId,
-        holder: String,
+        /// The name that the caller gives itself.
+        holder: Option<String>,
         ttl: Duration,
-        answer: Answer<Granted>,
+        reply: ReplySender<Granted>,
     },
     ReleaseLease {
         id: LeaseId,
-        answer: Answer<bool>,
+        reply: ReplySender<bool>,
     },
     Nudge {
-        message: Message,
+        request: NudgeRequest,
         lease: Option<LeaseId>,
-        answer: Answer<Nudged>,
+        reply: ReplySender<NudgeReply>,
     },
     Respond {
-        reply: Reply,
+        request: RespondRequest,
         lease: Option<LeaseId>,
-        answer: Answer<Responded>,
+        reply: ReplySender<RespondReply>,
     },
     Interrupt {
         lease: Option<LeaseId>,
-        answer: Answer<Interrupted>,
+        reply: ReplySender<InterruptReply>,
     },
     Explain {
-        answer: Answer<Explanation>,
+        reply: ReplySender<Explanation>,
     },
-    View {
-        answer: Answer<View>,
+    Screen {
+        reply: ReplySender<ScreenView>,
     },
     Scrollback {
-        page: PageRequest,
-        answer: Answer<Page>,
+        request: ScrollbackRequest,
+        reply: ReplySender<ScrollbackPage>,
     },
     Dump {
-        answer: Answer<Dump>,
+        reply: ReplySender<Dump>,
     },
     Replace {
-        change: Change,
+        change: SpecChange,
         reason: RestartReason,
         grace: Duration,
-        answer: Answer<Replaced>,
+        reply: ReplySender<Replaced>,
     },
     GetEnv {
-        answer: Answer<Arc<BTreeMap<String, String>>>,
+        reply: ReplySender<Arc<BTreeMap<String, String>>>,
     },
     PutEnv {
         key: String,
         value: String,
-        answer: Answer<()>,
+        reply: ReplySender<()>,
     },
     DeleteEnv {
         key: String,
-        answer: Answer<()>,
+        reply: ReplySender<()>,
     },
     Shutdown {
         reason: ShutdownReason,
         grace: Duration,
-        answer: Answer<()>,
+        reply: ReplySender<()>,
     },
 }
 
-/// Something to be typed.
+/// What to type.
 #[derive(Debug)]
 pub enum Typing {
-    /// Text as a person would type or paste it.
+    /// Text as a user would type or paste it.
     Text {
         text: String,
         enter: bool,
     },
     Keys(Vec<Key>),
-    /// Bytes as they are.
+    /// Bytes, not encoded further.
     Raw(Bytes),
 }
 
-/// Why the agent's state is what it is: the reason, and every source's last word.
+/// Why the agent's state is what it is: the reason, and the last vote of every source.
 #[derive(Debug, Clone)]
 pub struct Explanation {
     pub reason: String,
     pub votes: Vec<Vote>,
 }
 
-/// The screen, and the event it was seen at.
+/// The screen, and the newest event when it was taken.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct ScreenView {
     pub screen: Arc<Screen>,
     pub event_seq: EventSeq,
 }
 
-/// Everything a terminal needs to go on from here.
+/// Everything another terminal needs to continue from here.
 #[derive(Debug, Clone)]
 pub struct Dump {
     pub bytes: Vec<u8>,
@@ -133,7 +143,7 @@ pub struct Dump {
     pub generation: Generation,
 }
 
-/// The child that took the place of the one before.
+/// The child that replaced the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replaced {
     pub generation: Generation,

@@ -1,22 +1,23 @@
 //! The session's ordered log of everything but bytes, kept in bounded memory.
 //!
-//! Readers are cursors: a snapshot names the head it was taken at, and reading on from there
-//! misses nothing. Whoever falls behind the oldest event kept is told how much is missing.
+//! A reader is a cursor: a snapshot names its newest event, and a reader that continues from there
+//! misses nothing. A reader that falls behind the oldest kept event learns how many it missed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::talk::{Channel, NudgeOutcome, RespondOutcome};
+use super::by::By;
+use super::outcome::{Channel, InterruptOutcome, NudgeOutcome, RespondOutcome};
 use crate::driver::agent::{AgentState, Situation, Tier};
 use crate::driver::prompt::{Prompt, PromptId};
 use crate::driver::usage::Usage;
-use crate::pty::Exit;
+use crate::pty::{Exit, Signal};
 use crate::term::{Offset, Size};
 
-/// How many events are kept for readers that come back.
-pub const KEPT: usize = 4096;
+/// How many events are kept for readers that reconnect.
+const KEPT: usize = 4096;
 
 /// The number of an event: counted from 1, never reused while this coop lives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,18 +31,28 @@ pub struct Generation(pub u64);
 pub struct Event {
     pub seq: EventSeq,
     pub at_epoch_ms: u64,
-    pub what: What,
+    /// Who caused it, if a caller or coop itself did.
+    pub by: Option<By>,
+    pub kind: EventKind,
 }
 
 /// Something that happened to the session.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum EventKind {
     State(StateChange),
-    /// A prompt stands, or there is more to the one that stood.
+    /// The agent is at a prompt, or more is known about it.
     Prompt(Arc<Prompt>),
     Nudge(NudgeEvent),
     Respond(RespondEvent),
-    /// What all children have used by now.
+    Interrupt(InterruptEvent),
+    Lease(LeaseEvent),
+    Signal(Signal),
+    /// The environment of the next child was changed.
+    Env {
+        action: EnvAction,
+        key: String,
+    },
+    /// What all children have used so far.
     Usage(Usage),
     Exit {
         exit: Exit,
@@ -52,35 +63,85 @@ pub enum What {
     Shutdown(ShutdownReason),
 }
 
-/// The agent went from one state to another, and why coop says so.
+/// The agent's new state, and the evidence for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateChange {
     pub prev: AgentState,
     pub next: Situation,
     pub tier: Tier,
     pub cause: &'static str,
-    /// What the agent said last.
+    /// The agent's last message.
     pub message: Option<Arc<str>>,
 }
 
-/// Something became of a message.
+/// The outcome of a nudge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NudgeEvent {
     pub id: String,
     pub outcome: NudgeOutcome,
-    /// Why it was not typed, where coop itself gave up on it.
+    /// Why the message was not typed, if coop cancelled it.
     pub failure: Option<String>,
 }
 
-/// Something became of an answer.
+/// The outcome of an answer to a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RespondEvent {
     pub id: PromptId,
     pub outcome: RespondOutcome,
     pub via: Channel,
+    /// Who answered first, if another caller did and that is known.
+    pub superseded_by: Option<By>,
 }
 
-/// A new child took the place of the one before.
+/// The outcome of an interrupt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InterruptEvent {
+    pub outcome: InterruptOutcome,
+    pub before: AgentState,
+    pub after: AgentState,
+}
+
+/// A change of the lease.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeaseEvent {
+    pub action: LeaseAction,
+    pub holder: By,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseAction {
+    Acquired { expires_at_epoch_ms: u64 },
+    Released,
+    Expired,
+}
+
+impl LeaseAction {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Acquired { .. } => "acquired",
+            Self::Released => "released",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// What happened to a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EnvAction {
+    Put,
+    Delete,
+}
+
+impl EnvAction {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// A new child replaced the previous one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restart {
     pub generation: Generation,
@@ -104,7 +165,7 @@ impl RestartReason {
     }
 }
 
-/// Why coop goes.
+/// Why coop shuts down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShutdownReason {
     Api,
@@ -124,10 +185,10 @@ impl ShutdownReason {
     }
 }
 
-/// What a reader gets: possibly a hole, then events in order.
+/// What a reader gets: possibly a gap, then events in order.
 #[derive(Debug, PartialEq)]
 pub struct Batch {
-    /// The events from `from` up to, not including, `to` are no longer kept.
+    /// The events from `from` up to, but not including, `to` are no longer kept.
     pub missed: Option<Missed>,
     pub events: Vec<Arc<Event>>,
 }
@@ -138,7 +199,7 @@ pub struct Missed {
     pub to: EventSeq,
 }
 
-/// The log. Only the session appends; anyone reads.
+/// The log. Only the session appends to it.
 #[derive(Debug)]
 pub struct EventLog {
     kept: Mutex<VecDeque<Arc<Event>>>,
@@ -152,7 +213,7 @@ impl Default for EventLog {
 }
 
 impl EventLog {
-    /// Adds events whose numbers go on from the head.
+    /// Appends events whose numbers continue from the head.
     pub fn extend(&self, events: impl IntoIterator<Item = Event>) {
         let newest = {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +235,7 @@ impl EventLog {
         *self.head.borrow()
     }
 
-    /// Wakes whenever the head moves.
+    /// Wakes when the head moves.
     pub fn subscribe(&self) -> watch::Receiver<EventSeq> {
         self.head.subscribe()
     }
@@ -201,7 +262,8 @@ mod tests {
         log.extend((1..=count as u64).map(|seq| Event {
             seq: EventSeq(seq),
             at_epoch_ms: seq,
-            what: What::Shutdown(ShutdownReason::Api),
+            by: None,
+            kind: EventKind::Shutdown(ShutdownReason::Api),
         }));
         log
     }
@@ -220,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_kept_is_declared() {
+    fn a_reader_learns_which_events_are_no_longer_kept() {
         let log = filled(KEPT + 10);
         let batch = log.read_after(EventSeq(4), 1);
         assert_eq!(batch.missed, Some(Missed { from: EventSeq(5), to: EventSeq(11) }));

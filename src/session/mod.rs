@@ -1,33 +1,31 @@
-//! One child on one terminal, and everybody who looks at it.
+//! One child on one terminal, and its callers and readers.
 //!
-//! [`actor`] decides, [`shell`] does, [`handle`] asks. Everything else here is one part of
-//! the actor's mind. Nothing here knows of protocols.
+//! [`actor`] decides, [`run`] carries out, [`handle`] is what callers hold. Nothing here knows of
+//! protocols.
 
-pub mod actor;
-pub mod backend;
-mod board;
-pub mod clock;
-pub mod command;
-mod errand;
-pub mod event;
-pub mod handle;
-pub mod lease;
-mod life;
-pub mod mind;
-mod outbox;
-pub mod outfit;
-pub mod page;
-pub mod recipe;
-mod share;
-pub mod shell;
-mod side;
-pub mod snapshot;
-pub mod talk;
+mod actor;
+pub(crate) mod agent;
+pub(crate) mod backend;
+pub(crate) mod by;
+mod child_life;
+pub(crate) mod child_spec;
+pub(crate) mod clock;
+pub(crate) mod command;
+pub(crate) mod event;
+pub(crate) mod handle;
+pub(crate) mod lease;
+pub(crate) mod outcome;
+mod publisher;
+mod replies;
+pub(crate) mod request;
+pub(crate) mod run;
+pub(crate) mod scrollback_page;
+pub(crate) mod snapshot;
 mod typist;
 
 #[cfg(test)]
 mod tests;
 
-pub use actor::{Attendance, Conversation, DEFAULT_GRACE, Settings};
-pub use backend::Backend;
-pub use handle::Session;
+pub(crate) use actor::{AgentSpec, DEFAULT_GRACE, Settings};
+pub(crate) use backend::BackendKind;
+pub(crate) use handle::Session;

@@ -1,10 +1,10 @@
-//! What the session last said of itself: one value, swapped whole, read without a lock.
+//! The session's published state: one immutable value, replaced as a whole, read without a lock.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::child_spec::ChildSpec;
 use super::event::{EventSeq, Generation};
-use super::recipe::Recipe;
 use crate::driver::agent::{AgentState, Situation, Tier};
 use crate::driver::usage::Usage;
 use crate::pty::Exit;
@@ -15,7 +15,7 @@ pub struct Snapshot {
     pub process: Process,
     pub generation: Generation,
     pub size: Size,
-    pub recipe: Arc<Recipe>,
+    pub child_spec: Arc<ChildSpec>,
     pub screen_seq: ScreenSeq,
     pub event_seq: EventSeq,
     pub bytes_read: u64,
@@ -23,14 +23,14 @@ pub struct Snapshot {
     pub last_output_epoch_ms: Option<u64>,
     pub last_input_epoch_ms: Option<u64>,
     pub agent: Agent,
-    /// What all its children have used.
+    /// What all children have used.
     pub usage: Usage,
 }
 
 /// The child, as a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Process {
-    /// Not up yet, or being replaced.
+    /// Not started yet, or being replaced.
     Starting,
     Running {
         pid: i32,
@@ -62,17 +62,17 @@ impl Process {
     }
 }
 
-/// The agent in the child, as far as anybody can tell.
+/// The agent in the child, as far as the evidence goes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
     pub situation: Situation,
     pub tier: Tier,
     pub cause: &'static str,
-    /// The event that brought this state, or this prompt.
+    /// The event that brought this state or prompt.
     pub since: EventSeq,
     pub since_epoch_ms: u64,
     pub since_steady: Instant,
-    /// When an inferred idle becomes one.
+    /// When an inferred idle is published.
     pub grace_ends: Option<Instant>,
     pub facts: Arc<Facts>,
 }
@@ -83,21 +83,22 @@ impl Agent {
     }
 }
 
-/// What the agent has told of itself, beside what it is doing.
+/// What the agent has reported about itself, apart from its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Its own conversation.
+    /// The id of its conversation.
     pub conversation: Option<String>,
     pub transcript: Option<String>,
     pub permission_mode: Option<String>,
     pub cwd: Option<String>,
-    /// What it said last.
+    /// Its last message.
     pub message: Option<Arc<str>>,
 }
 
 impl Snapshot {
     /// The child is alive and its agent has left `starting`.
     pub fn ready(&self) -> bool {
-        matches!(self.process, Process::Running { .. }) && self.agent.state() != AgentState::Starting
+        matches!(self.process, Process::Running { .. })
+            && self.agent.state() != AgentState::Starting
     }
 }

@@ -1,14 +1,20 @@
-//! The outside becomes observations: calls of the agent's hooks, lines of its log, its status files. What an
-//! observation means is the driver's business; here it is only read, checked and handed on, with bounds on everything.
+//! Reads what an agent reports outside of its terminal: calls of its hooks, lines of its log, its
+//! status files. Every size and every queue has a bound. It must not know what an observation
+//! means; the driver does.
 
-mod bond;
-pub mod hook_call;
-mod hook_line;
+mod agent_process;
+mod bounded_json;
+mod counters;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
+mod hook_command;
+mod hook_message;
+mod hook_pipe;
+mod hook_socket;
 mod hooks;
-pub mod json_lines;
+mod json_lines;
 mod registry;
 mod tail;
-mod tally;
 mod watch;
 
 #[cfg(test)]
@@ -22,28 +28,35 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch as channel};
 use tokio::task::JoinSet;
 
-use self::hooks::HookPipe;
+use self::counters::AtomicCounters;
+pub use self::counters::{CounterReader, SourceCounters};
+pub use self::hook_command::HookCommand;
+use self::hook_pipe::HookPipe;
+use self::hook_socket::HookSocket;
+use self::hooks::HookIntake;
 pub use self::hooks::HookReply;
-pub use self::tail::From;
+pub(crate) use self::json_lines::JsonLines;
+pub use self::json_lines::RejectedLines;
 use self::tail::Tail;
-pub use self::tally::Counters;
-use self::tally::Tally;
-use crate::driver::launch::LogPlace;
+pub use self::tail::{LogTarget, ReadFrom};
+pub(crate) use self::watch::DirWatch;
+use crate::driver::launch::LogLocation;
+use crate::os::ProcessIdentity;
 
-/// The variable that the agent's hooks find the pipe by.
+/// The environment variable with the path of the pipe, for the agent's hooks.
 pub const HOOK_PIPE: &str = "COOP_HOOK_PIPE";
 
-/// Something that was seen of the agent.
+/// Something that the agent reported.
 #[derive(Debug)]
 pub enum Observation {
-    /// A hook of the session's own agent was called.
+    /// The session's agent called a hook.
     Hook(HookCall),
     /// The agent wrote a line to its log.
     LogLine(Value),
-    /// The log got longer, but by no line that can be read.
+    /// The log grew, but by no complete line of JSON.
     LogGrew,
-    /// The agent's status file says something new.
-    Registry(Value),
+    /// The agent's status file has changed.
+    Registry(StatusFile),
 }
 
 /// A call of a hook.
@@ -51,84 +64,102 @@ pub enum Observation {
 pub struct HookCall {
     pub event: String,
     pub payload: Value,
-    /// There if the hook waits for an answer.
+    /// Present if the hook waits for an answer.
     pub reply: Option<HookReply>,
+    /// The agent's process, which the kernel vouches for. None if the call came through the pipe,
+    /// or from a process that coop cannot see.
+    pub(crate) agent: Option<ProcessIdentity>,
 }
 
-/// What sources need to know from the start.
+/// The status file of a process.
 #[derive(Debug)]
-pub struct Plan {
+pub struct StatusFile {
+    pub value: Value,
+    /// The process, if it runs.
+    pub(crate) process: Option<ProcessIdentity>,
+}
+
+#[derive(Debug)]
+pub struct SourceConfig {
     /// The session's private directory.
     pub dir: PathBuf,
-    /// What the session's own hooks prove themselves with.
+    /// The secret that every hook call of this session carries.
     pub nonce: String,
 }
 
-/// Everything that is being watched. Dropping it ends it all, and lets every waiting hook go.
+/// The sources of one session. Dropping it stops them all, and every waiting hook continues without
+/// an answer.
 pub struct Sources {
     sender: mpsc::Sender<Observation>,
-    tally: Arc<Tally>,
+    counters: Arc<AtomicCounters>,
     poll: channel::Sender<bool>,
     pipe: HookPipe,
-    followed: Option<LogPlace>,
+    _socket: HookSocket,
+    followed_log: Option<LogLocation>,
     _hooks: JoinSet<()>,
     log: JoinSet<()>,
     registry: JoinSet<()>,
 }
 
 impl Sources {
-    /// Opens the hook pipe and reads it from now on. To be called before the agent starts, so that no hook of it finds
-    /// nobody there. Observations wait in the queue for their turn; hooks that cannot wait that long are dropped and
-    /// counted.
-    pub fn start(plan: Plan, sender: mpsc::Sender<Observation>) -> io::Result<Self> {
-        let (pipe, receiver) = HookPipe::open(&plan.dir)?;
-        let tally = Arc::new(Tally::default());
+    /// Opens the hook socket and the hook pipe. Call it before the agent starts, so that both have
+    /// a reader before the first hook. Observations wait in the queue; a hook call that cannot wait
+    /// that long is dropped and counted.
+    pub fn start(config: SourceConfig, sender: mpsc::Sender<Observation>) -> io::Result<Self> {
+        let (pipe, receiver) = HookPipe::open(&config.dir)?;
+        let (socket, listener) = HookSocket::open(pipe.path())?;
+        let counters = Arc::new(AtomicCounters::default());
         let mut hooks = JoinSet::new();
-        let reader = hooks::Reader::new(plan, Arc::clone(&tally), sender.clone());
-        hooks.spawn(reader.run(receiver));
+        let intake = HookIntake::new(&config.nonce, Arc::clone(&counters), sender.clone());
+        hooks.spawn(hook_pipe::read(intake.clone(), receiver));
+        hooks.spawn(hook_socket::listen(intake, listener));
         Ok(Self {
             sender,
-            tally,
+            counters,
             poll: channel::Sender::new(false),
             pipe,
-            followed: None,
+            _socket: socket,
+            followed_log: None,
             _hooks: hooks,
             log: JoinSet::new(),
             registry: JoinSet::new(),
         })
     }
 
-    /// What the agent's hooks must find in [`HOOK_PIPE`].
+    /// The path that the agent's hooks need in [`HOOK_PIPE`].
     pub fn hook_pipe(&self) -> &Path {
         self.pipe.path()
     }
 
-    /// Follows this log from now on and no other. Where it begins is settled when this returns, so what a child writes
-    /// that is started afterwards is read in any case. Following the same file again changes nothing, while a new one in the
-    /// same directory is another one each time.
-    pub fn follow(&mut self, place: LogPlace, from: From) {
-        if matches!(place, LogPlace::File(_)) && self.followed.as_ref() == Some(&place) {
+    /// Follows this log from now on, in place of an earlier one. Following the same file again
+    /// changes nothing; a new file in the same directory is another file each time.
+    pub fn follow_log(&mut self, target: LogTarget) {
+        let location = target.location.clone();
+        if matches!(location, LogLocation::File(_)) && self.followed_log.as_ref() == Some(&location)
+        {
             return;
         }
-        let tail = Tail::new(place.clone(), from, Arc::clone(&self.tally), self.sender.clone());
-        self.followed = Some(place);
+        let tail = Tail::new(target, Arc::clone(&self.counters), self.sender.clone());
+        self.followed_log = Some(location);
         self.log = JoinSet::new();
         self.log.spawn(tail.run(self.poll.subscribe()));
     }
 
-    /// Reads the status files of this process and of those below it from now on, and no others.
+    /// Reads the status files of this process and its descendants from now on, and no others.
     pub fn watch_registry(&mut self, dir: PathBuf, child: i32) {
-        let registry = registry::Registry::new(dir, child, Arc::clone(&self.tally), self.sender.clone());
+        let registry =
+            registry::Registry::new(dir, child, Arc::clone(&self.counters), self.sender.clone());
         self.registry = JoinSet::new();
         self.registry.spawn(registry.run(self.poll.subscribe()));
     }
 
-    /// Whether to look at files every few seconds even if the kernel reports no change.
+    /// Whether to read files every few seconds even if the kernel reports no change.
     pub fn set_poll(&self, wanted: bool) {
         self.poll.send_if_modified(|poll| std::mem::replace(poll, wanted) != wanted);
     }
 
-    pub fn counters(&self) -> Counters {
-        self.tally.read(self.pipe.dropped())
+    /// Reads what could not be used so far, also while these sources belong to another thread.
+    pub fn counters(&self) -> CounterReader {
+        CounterReader::new(Arc::clone(&self.counters), self.pipe.dropped_file())
     }
 }

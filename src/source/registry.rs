@@ -1,5 +1,5 @@
-//! Reads the status files that an agent keeps of its processes, one `PID.json` for each in a directory that is shared by
-//! all agents of the user. Only files of our own child's processes are opened, and no others beside them.
+//! Reads the status files that an agent writes, one `PID.json` for each process, in a directory
+//! that all agents of the user share. It opens only the files of the child and its descendants.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,24 +11,24 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{mpsc, watch as channel};
 
-use super::Observation;
-use super::bond::{Bond, living};
-use super::tally::{Tally, count};
-use super::watch::Watch;
-use crate::pty::Process;
+use super::agent_process::AgentProcess;
+use super::counters::{AtomicCounters, increment};
+use super::watch::DirWatch;
+use super::{Observation, StatusFile};
+use crate::os::{Process, ProcessIdentity};
 
-/// Far more than any status takes.
+/// The largest file that is read, far more than a status needs.
 const FILE_LIMIT: u64 = 1 << 20;
-/// No chain of parents is longer than this that matters; a longer one is none of ours.
-const GENERATIONS: usize = 64;
+/// How many ancestors of a process are searched for the child.
+const MAX_ANCESTORS: usize = 64;
 
 pub(super) struct Registry {
     dir: PathBuf,
     child: i32,
-    agent: Bond,
-    /// What the agent's process said last.
-    said: HashMap<i32, Value>,
-    tally: Arc<Tally>,
+    agent: AgentProcess,
+    /// The last status of each process.
+    last_status: HashMap<i32, Value>,
+    counters: Arc<AtomicCounters>,
     sender: mpsc::Sender<Observation>,
 }
 
@@ -36,57 +36,69 @@ impl Registry {
     pub(super) fn new(
         dir: PathBuf,
         child: i32,
-        tally: Arc<Tally>,
+        counters: Arc<AtomicCounters>,
         sender: mpsc::Sender<Observation>,
     ) -> Self {
-        Self { dir, child, agent: Bond::default(), said: HashMap::new(), tally, sender }
+        Self {
+            dir,
+            child,
+            agent: AgentProcess::default(),
+            last_status: HashMap::new(),
+            counters,
+            sender,
+        }
     }
 
     pub(super) async fn run(mut self, poll: channel::Receiver<bool>) {
-        let mut watch = Watch::new(poll);
+        let mut watch = DirWatch::new(poll);
         loop {
-            watch.aim(&self.dir);
-            let ours = self.ours().await;
-            self.said.retain(|pid, _| ours.contains(pid));
-            for pid in ours {
+            watch.watch(&self.dir);
+            let pids = self.pids().await;
+            self.last_status.retain(|pid, _| pids.contains(pid));
+            for pid in pids {
                 let Some(value) = self.read(pid).await else { continue };
-                if !self.agent.admits(pid, living) {
+                if !self.agent.accepts(pid, ProcessIdentity::of_running) {
                     continue;
                 }
-                if self.said.get(&pid) == Some(&value) {
+                if self.last_status.get(&pid) == Some(&value) {
                     continue;
                 }
-                self.said.insert(pid, value.clone());
-                if self.sender.send(Observation::Registry(value)).await.is_err() {
+                self.last_status.insert(pid, value.clone());
+                let process = self.agent.bound();
+                let status = StatusFile { value, process };
+                if self.sender.send(Observation::Registry(status)).await.is_err() {
                     return;
                 }
             }
-            watch.stirred().await;
+            watch.changed().await;
         }
     }
 
-    /// The processes of ours that have a file.
-    async fn ours(&self) -> Vec<i32> {
-        let mut ours = Vec::new();
-        // A directory that is not there has no files.
-        let Ok(mut entries) = tokio::fs::read_dir(&self.dir).await else { return ours };
+    /// Returns the child and those of its descendants that have a file.
+    async fn pids(&self) -> Vec<i32> {
+        let mut pids = Vec::new();
+        // A directory that does not exist has no files.
+        let Ok(mut entries) = tokio::fs::read_dir(&self.dir).await else { return pids };
         while let Ok(Some(entry)) = entries.next_entry().await {
             let name = entry.file_name();
             let pid = name.to_str().and_then(|name| name.strip_suffix(".json")?.parse().ok());
-            ours.extend(pid.filter(|&pid| belongs(pid, self.child)));
+            pids.extend(pid.filter(|&pid| is_child_or_descendant(pid, self.child)));
         }
-        ours
+        pids
     }
 
-    /// What the process says now. A file that is being written gives nothing; its end is another change.
+    /// Returns the process's status. A file that is being written has none; its completion is
+    /// another change.
     async fn read(&self, pid: i32) -> Option<Value> {
         let bytes = read(&self.dir.join(format!("{pid}.json"))).await.ok()?;
         match serde_json::from_slice::<Value>(&bytes) {
-            Ok(value) if value.get("pid").is_none_or(|named| named.as_i64() == Some(pid.into())) => {
+            Ok(value)
+                if value.get("pid").is_none_or(|named| named.as_i64() == Some(pid.into())) =>
+            {
                 Some(value)
             }
             Ok(_) | Err(_) => {
-                count(&self.tally.registry_unread);
+                increment(&self.counters.registry_malformed);
                 None
             }
         }
@@ -100,15 +112,14 @@ async fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut bytes = Vec::new();
-    // What is longer is cut, and then no JSON.
+    // A longer file is truncated, and then is not JSON.
     file.take(FILE_LIMIT).read_to_end(&mut bytes).await?;
     Ok(bytes)
 }
 
-/// Whether the process is this child or below it.
-fn belongs(pid: i32, child: i32) -> bool {
+fn is_child_or_descendant(pid: i32, child: i32) -> bool {
     let mut at = pid;
-    for _ in 0..GENERATIONS {
+    for _ in 0..MAX_ANCESTORS {
         if at == child {
             return true;
         }

@@ -1,5 +1,6 @@
-//! Follows a log that somebody else writes, line by line, through everything that can happen to a file. It reads in small
-//! pieces and no faster than its lines are taken, and knows nothing of what they say.
+//! Follows a log that another process writes, line by line: the file may appear late, grow, be
+//! truncated, rotated or replaced. It reads in small pieces, no faster than the lines are taken,
+//! and must not know what they mean.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -15,198 +16,223 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio::sync::{mpsc, watch as channel};
 
 use super::Observation;
+use super::counters::AtomicCounters;
 use super::json_lines::JsonLines;
-use super::tally::Tally;
-use super::watch::Watch;
-use crate::driver::launch::LogPlace;
+use super::watch::DirWatch;
+use crate::driver::launch::LogLocation;
 
 const CHUNK: usize = 64 << 10;
-/// Year, month and day.
-const DEEPEST: usize = 3;
-/// The longest line that is read: agents write whole files into their logs.
+/// How deep the newest directory lies below the log directory: year, month and day.
+const DATE_LEVELS: usize = 3;
+/// The longest line that is parsed: agents write whole files into their logs.
 const LINE_LIMIT: usize = 8 << 20;
 
-/// Where to begin with a file that is there already.
+/// Where to start in a file that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum ReadFrom {
     Start,
-    /// What was written before is known.
+    /// The earlier lines are known.
     End,
 }
 
-/// A file, whatever its name.
+/// What identifies a file, whatever its name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Node {
+struct FileId {
     device: u64,
     inode: u64,
 }
 
-/// How far a file had been written.
+/// The length of a file at one moment.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
-    node: Node,
+struct KnownLength {
+    id: FileId,
     length: u64,
 }
 
-impl Mark {
+impl KnownLength {
     fn of(file: &std::fs::Metadata) -> Self {
-        Self { node: Node { device: file.dev(), inode: file.ino() }, length: file.len() }
+        Self { id: FileId { device: file.dev(), inode: file.ino() }, length: file.len() }
     }
 }
 
-/// Nobody takes observations any more.
-struct Over;
+/// The receiver of the observations was dropped.
+pub(super) struct ReceiverClosed;
 
-/// A log to be followed.
+/// The task that follows one log.
 pub(super) struct Tail {
-    aim: Aim,
-    reading: Option<Reading>,
+    target: Target,
+    open_log: Option<OpenLog>,
     lines: JsonLines,
     chunk: Vec<u8>,
-    tally: Arc<Tally>,
+    counters: Arc<AtomicCounters>,
     sender: mpsc::Sender<Observation>,
 }
 
-enum Aim {
+/// Which file to follow, and where to start in it.
+#[derive(Debug)]
+pub struct LogTarget {
+    pub(super) location: LogLocation,
+    target: Target,
+}
+
+impl LogTarget {
+    /// Decides on the first byte to read: everything that a child writes which starts afterwards is
+    /// read. This reads directories, so it may take as long as the disk does.
+    pub fn find(location: LogLocation, from: ReadFrom) -> Self {
+        let target = match location.clone() {
+            LogLocation::File(path) => {
+                let existing = match from {
+                    ReadFrom::Start => None,
+                    ReadFrom::End => path.metadata().ok(),
+                };
+                Target::File { skipped: existing.as_ref().map(KnownLength::of), path }
+            }
+            LogLocation::NewFileIn { dir, ending } => Target::new_in(dir, false, ending),
+            LogLocation::NewFileUnder { dir, ending } => Target::new_in(dir, true, ending),
+        };
+        Self { location, target }
+    }
+
+    /// A file that is read from its start; this needs no disk.
+    pub(crate) fn whole_file(path: PathBuf) -> Self {
+        let target = Target::File { path: path.clone(), skipped: None };
+        Self { location: LogLocation::File(path), target }
+    }
+}
+
+#[derive(Debug)]
+enum Target {
     File {
         path: PathBuf,
-        /// What is behind this is not read.
-        begin: Option<Mark>,
+        /// The part of the file that is not read.
+        skipped: Option<KnownLength>,
     },
+    /// The first file in a directory that is new or grows.
     New {
         dir: PathBuf,
-        /// The file is in the last of the directories below.
+        /// The file appears in the newest directory below `dir`.
         below: bool,
         ending: &'static str,
-        /// The files that were there before.
-        known: HashMap<OsString, Mark>,
+        /// The files that existed before.
+        known: HashMap<OsString, KnownLength>,
     },
 }
 
-impl Aim {
+impl Target {
     fn new_in(dir: PathBuf, below: bool, ending: &'static str) -> Self {
-        // A directory that cannot be read has no files as far as we are concerned.
-        let there = list(&place(&dir, below), ending).unwrap_or_default();
-        let known = there.into_iter().map(|found| (found.name, found.mark)).collect();
+        // A directory that cannot be read counts as empty.
+        let files = list(&newest_dir(&dir, below), ending).unwrap_or_default();
+        let known = files.into_iter().map(|file| (file.name, file.length)).collect();
         Self::New { dir, below, ending, known }
     }
 }
 
 /// The file that is being read.
-struct Reading {
+struct OpenLog {
     file: File,
-    node: Node,
+    id: FileId,
     position: u64,
 }
 
 impl Tail {
     pub(super) fn new(
-        place: LogPlace,
-        from: From,
-        tally: Arc<Tally>,
+        target: LogTarget,
+        counters: Arc<AtomicCounters>,
         sender: mpsc::Sender<Observation>,
     ) -> Self {
-        let aim = match place {
-            LogPlace::File(path) => {
-                let there = match from {
-                    From::Start => None,
-                    From::End => path.metadata().ok(),
-                };
-                Aim::File { begin: there.as_ref().map(Mark::of), path }
-            }
-            LogPlace::NewIn { dir, ending } => Aim::new_in(dir, false, ending),
-            LogPlace::NewUnder { dir, ending } => Aim::new_in(dir, true, ending),
-        };
         let (lines, chunk) = (JsonLines::new(LINE_LIMIT), vec![0; CHUNK]);
-        Self { aim, reading: None, lines, chunk, tally, sender }
+        Self { target: target.target, open_log: None, lines, chunk, counters, sender }
     }
 
     pub(super) async fn run(mut self, poll: channel::Receiver<bool>) {
-        let mut watch = Watch::new(poll);
+        let mut watch = DirWatch::new(poll);
         loop {
-            let dir = match &self.aim {
-                Aim::File { path, .. } => path.parent().unwrap_or(Path::new("/")).to_owned(),
-                Aim::New { dir, below, .. } => place(dir, *below),
+            let dir = match &self.target {
+                Target::File { path, .. } => path.parent().unwrap_or(Path::new("/")).to_owned(),
+                Target::New { dir, below, .. } => newest_dir(dir, *below),
             };
-            watch.aim(&dir);
-            if let Err(Over) = self.look().await {
+            watch.watch(&dir);
+            if let Err(ReceiverClosed) = self.read_new_lines().await {
                 return;
             }
-            watch.stirred().await;
+            watch.changed().await;
         }
     }
 
-    /// Reads everything that is new.
-    async fn look(&mut self) -> Result<(), Over> {
-        self.choose();
-        let Aim::File { path, begin } = &self.aim else { return Ok(()) };
-        let (path, begin) = (path.clone(), *begin);
+    /// Reads everything that was written since the last call.
+    pub(super) async fn read_new_lines(&mut self) -> Result<(), ReceiverClosed> {
+        self.pick_new_file();
+        let Target::File { path, skipped } = &self.target else { return Ok(()) };
+        let (path, skipped) = (path.clone(), *skipped);
         loop {
-            self.read_on().await?;
-            let Some(found) = tokio::fs::metadata(&path).await.ok().filter(std::fs::Metadata::is_file) else {
+            self.read_to_end().await?;
+            let Some(found) =
+                tokio::fs::metadata(&path).await.ok().filter(std::fs::Metadata::is_file)
+            else {
                 return Ok(());
             };
-            let node = Mark::of(&found).node;
-            if self.reading.as_ref().is_some_and(|reading| reading.node == node) {
+            let id = KnownLength::of(&found).id;
+            if self.open_log.as_ref().is_some_and(|log| log.id == id) {
                 return Ok(());
             }
-            // What is still in a file comes before what is in its successor, and it may have been written just now.
-            self.read_on().await?;
-            let skip = begin.filter(|begin| begin.node == node).map_or(0, |begin| begin.length);
-            match Reading::open(&path, if self.reading.is_none() { skip } else { 0 }).await {
-                Ok(reading) => {
-                    self.lines.cut();
-                    self.reading = Some(reading);
+            // The rest of the old file comes before the new file, and may have been written just
+            // now.
+            self.read_to_end().await?;
+            let skip =
+                skipped.filter(|skipped| skipped.id == id).map_or(0, |skipped| skipped.length);
+            match OpenLog::open(&path, if self.open_log.is_none() { skip } else { 0 }).await {
+                Ok(log) => {
+                    self.lines.discard_partial();
+                    self.open_log = Some(log);
                 }
                 Err(error) => {
-                    tracing::debug!(%error, path = %path.display(), "a log cannot be opened");
+                    tracing::debug!(%error, path = %path.display(), "cannot open the agent's log");
                     return Ok(());
                 }
             }
         }
     }
 
-    /// Settles on the first new file, if one was to be found.
-    fn choose(&mut self) {
-        let Aim::New { dir, below, ending, known } = &self.aim else { return };
-        let dir = place(dir, *below);
-        let grown = |found: &Found| match known.get(&found.name) {
-            Some(before) => before.node != found.mark.node || before.length < found.mark.length,
+    /// Picks the first file that is new or has grown, if none is picked yet.
+    fn pick_new_file(&mut self) {
+        let Target::New { dir, below, ending, known } = &self.target else { return };
+        let dir = newest_dir(dir, *below);
+        let has_grown = |file: &LogFile| match known.get(&file.name) {
+            Some(before) => before.id != file.length.id || before.length < file.length.length,
             None => true,
         };
-        let there = list(&dir, ending).unwrap_or_default();
-        let first = there.into_iter().filter(grown).min_by_key(|found| (found.changed, found.name.clone()));
-        if let Some(found) = first {
-            let begin = known.get(&found.name).copied();
-            self.aim = Aim::File { path: dir.join(found.name), begin };
+        let files = list(&dir, ending).unwrap_or_default().into_iter().filter(has_grown);
+        if let Some(first) = files.min_by_key(|file| (file.modified, file.name.clone())) {
+            let skipped = known.get(&first.name).copied();
+            self.target = Target::File { path: dir.join(first.name), skipped };
         }
     }
 
-    /// Reads the open file to its present end.
-    async fn read_on(&mut self) -> Result<(), Over> {
-        let Some(reading) = &mut self.reading else { return Ok(()) };
-        let mut told = false;
+    /// Reads the open file to its current end.
+    async fn read_to_end(&mut self) -> Result<(), ReceiverClosed> {
+        let Some(log) = &mut self.open_log else { return Ok(()) };
+        let mut reported = false;
         loop {
-            let count = match reading.next(&mut self.chunk).await {
+            let count = match log.next(&mut self.chunk).await {
                 Ok(Next::Bytes(count)) => count,
-                Ok(Next::Anew) => {
-                    self.lines.cut();
+                Ok(Next::Truncated) => {
+                    self.lines.discard_partial();
                     continue;
                 }
                 Ok(Next::End) => return Ok(()),
                 Err(error) => {
-                    tracing::debug!(%error, "a log cannot be read");
+                    tracing::debug!(%error, "cannot read the agent's log");
                     return Ok(());
                 }
             };
             let values = self.lines.push(self.chunk.get(..count).unwrap_or_default());
-            self.tally.log.add(self.lines.take_spoiled());
-            if values.is_empty() && !told {
-                told = true;
-                self.sender.send(Observation::LogGrew).await.map_err(|_| Over)?;
+            self.counters.log.add(self.lines.take_rejected());
+            if values.is_empty() && !reported {
+                reported = true;
+                self.sender.send(Observation::LogGrew).await.map_err(|_| ReceiverClosed)?;
             }
             for value in values {
-                self.sender.send(Observation::LogLine(value)).await.map_err(|_| Over)?;
+                self.sender.send(Observation::LogLine(value)).await.map_err(|_| ReceiverClosed)?;
             }
         }
     }
@@ -214,30 +240,31 @@ impl Tail {
 
 enum Next {
     Bytes(usize),
-    /// The file was cut short; its beginning comes next.
-    Anew,
+    /// The file was truncated; its start comes next.
+    Truncated,
     End,
 }
 
-impl Reading {
+impl OpenLog {
     async fn open(path: &Path, skip: u64) -> io::Result<Self> {
-        // What has become a pipe meanwhile must not make us wait.
+        // A path that has become a named pipe meanwhile must not block.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
-        let mut file = tokio::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).await?;
+        let mut file =
+            tokio::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).await?;
         let found = file.metadata().await?;
         if !found.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let position = if skip <= found.len() { skip } else { 0 };
         file.seek(SeekFrom::Start(position)).await?;
-        Ok(Self { file, node: Mark::of(&found).node, position })
+        Ok(Self { file, id: KnownLength::of(&found).id, position })
     }
 
     async fn next(&mut self, chunk: &mut [u8]) -> io::Result<Next> {
         if self.file.metadata().await?.len() < self.position {
             self.position = 0;
             self.file.seek(SeekFrom::Start(0)).await?;
-            return Ok(Next::Anew);
+            return Ok(Next::Truncated);
         }
         let count = self.file.read(chunk).await?;
         self.position += u64::try_from(count).unwrap_or(u64::MAX);
@@ -245,39 +272,40 @@ impl Reading {
     }
 }
 
-struct Found {
+/// A file in the log directory.
+struct LogFile {
     name: OsString,
-    mark: Mark,
-    changed: SystemTime,
+    length: KnownLength,
+    modified: SystemTime,
 }
 
-/// Where a new file would be: in the directory, or in the last one below it, however deep.
-fn place(dir: &Path, below: bool) -> PathBuf {
-    let mut place = dir.to_owned();
-    for _ in 0..if below { DEEPEST } else { 0 } {
-        let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
+/// Returns where a new file would appear: in the directory itself, or in the newest one below it.
+fn newest_dir(dir: &Path, below: bool) -> PathBuf {
+    let mut newest = dir.to_owned();
+    for _ in 0..if below { DATE_LEVELS } else { 0 } {
+        let entries = std::fs::read_dir(&newest).into_iter().flatten().flatten();
         let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         match dirs.map(|entry| entry.file_name()).max() {
-            Some(last) => place.push(last),
+            Some(last) => newest.push(last),
             None => break,
         }
     }
-    place
+    newest
 }
 
-/// The files of a directory with this ending.
-fn list(dir: &Path, ending: &str) -> io::Result<Vec<Found>> {
-    let fits = |name: &OsStr| name.as_encoded_bytes().ends_with(ending.as_bytes());
-    let mut found = Vec::new();
+/// Returns the files in a directory whose names have this ending.
+fn list(dir: &Path, ending: &str) -> io::Result<Vec<LogFile>> {
+    let has_ending = |name: &OsStr| name.as_encoded_bytes().ends_with(ending.as_bytes());
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let name = entry?.file_name();
-        if fits(&name)
+        if has_ending(&name)
             && let Ok(file) = dir.join(&name).metadata()
             && file.is_file()
         {
-            let changed = file.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            found.push(Found { name, mark: Mark::of(&file), changed });
+            let modified = file.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            files.push(LogFile { name, length: KnownLength::of(&file), modified });
         }
     }
-    Ok(found)
+    Ok(files)
 }

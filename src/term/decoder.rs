@@ -1,8 +1,7 @@
-//! UTF-8 that arrives in pieces: a character cut by a read is completed by the next one, and what
-//! can never become a character is shown as U+FFFD.
-//! It knows text only; controls have been taken out before.
+//! Decodes UTF-8 that arrives in pieces: a character cut by a read is completed by the next one,
+//! and invalid bytes become U+FFFD. Its input contains no C0 controls.
 
-/// What is left of the bytes so far: at most the beginning of one character.
+/// The bytes that are not decoded yet: at most the beginning of one character.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Decoder {
     bytes: [u8; 4],
@@ -10,12 +9,12 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// The beginning of a character that is still to be completed.
+    /// The beginning of a character that is not complete yet.
     pub(super) fn pending(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// Decodes bytes without C0 controls, and gives the characters on, C1 controls left out.
+    /// Decodes bytes without C0 controls, and prints the characters except C1 controls.
     pub(super) fn decode(&mut self, mut bytes: &[u8], print: &mut impl FnMut(&str)) {
         while self.len > 0 {
             let Some((&byte, rest)) = bytes.split_first() else { return };
@@ -39,7 +38,7 @@ impl Decoder {
         }
     }
 
-    /// A control follows: a character that is incomplete now will never be complete.
+    /// A control follows, so an incomplete character is invalid.
     pub(super) fn finish(&mut self, print: &mut impl FnMut(&str)) {
         if self.len > 0 {
             self.len = 0;
@@ -55,8 +54,8 @@ impl Decoder {
         }
     }
 
-    /// Adds a byte if the character can go on with it. If it cannot, the character is invalid and
-    /// the byte, which may start another one, is left to the caller.
+    /// Adds a byte if it can continue the character. If it cannot, the character is invalid, and
+    /// the caller keeps the byte, which may start another one.
     fn push(&mut self, byte: u8, print: &mut impl FnMut(&str)) -> bool {
         let mut candidate = *self;
         if let Some(slot) = candidate.bytes.get_mut(candidate.len) {
@@ -79,7 +78,8 @@ impl Decoder {
 
 /// Whether the bytes are the beginning of a valid character.
 fn is_incomplete(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    std::str::from_utf8(bytes)
+        .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
 /// C1 controls are dropped: in UTF-8 they are more often damage than intent, and a terminal that
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn it_agrees_with_the_standard_library_however_bytes_are_cut() {
+    fn it_agrees_with_the_standard_library_wherever_bytes_are_cut() {
         let samples: [&[u8]; 9] = [
             "añ界😀z".as_bytes(),
             b"\xff\xfe",

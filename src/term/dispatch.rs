@@ -1,116 +1,123 @@
-//! Which sequence does what: the table from the tap's findings to the engine's operations.
-//! It knows the sequences' names and nothing of how an operation is carried out.
+//! The table from sequences to the engine's operations.
+//! It does not know how an operation is carried out.
 
 use std::sync::Arc;
 
-use avt::parser::Function;
+use avt::Charset;
 
-use super::engine::Engine;
-use super::osc::Osc;
+use super::engine::{Direction, Engine, Extent};
+use super::osc::{ColorRequest, Osc};
 use super::sequence::Csi;
 use super::sgr;
-use super::tap::{Sink, Terminator};
+use super::tap::Sink;
 use super::terminal::Signal;
+use super::tokenizer::Terminator;
 
 impl Sink for Engine {
     fn print_ascii(&mut self, text: &[u8]) {
-        self.joined &= text.is_empty();
-        self.draw_all(text.iter().map(|byte| Function::Print(char::from(*byte))));
+        self.print_plain(text);
     }
 
     fn print(&mut self, text: &str) {
-        // Joiners, selectors and other format characters take a cell of their own in avt, and so does
-        // each picture of several that are joined into one; programs count one picture, and everything
-        // to its right would be shifted. Marks that carry text are kept.
-        let mut joined = self.joined;
-        let draws = |c: &char| {
-            let part = std::mem::replace(&mut joined, *c == JOINER) && is_picture(*c);
-            !part && !is_format(*c)
-        };
-        self.draw_all(text.chars().filter(draws).map(Function::Print));
-        self.joined = joined;
+        self.print_text(text);
     }
 
     fn control(&mut self, byte: u8) {
-        self.joined = false;
         match byte {
-            0x08 => self.draw(Function::Bs),
-            b'\t' => self.draw(Function::Ht),
-            b'\n' | 0x0b | 0x0c => self.draw(Function::Lf),
-            b'\r' => self.draw(Function::Cr),
-            0x0e => self.draw(Function::So),
-            0x0f => self.draw(Function::Si),
+            b'\t' => {
+                self.tab(1);
+                self.moved();
+            }
+            0x0e | 0x0f => self.shift_charset(byte == 0x0e),
+            0x08 | b'\n' | 0x0b | 0x0c | b'\r' => {
+                self.moved();
+                match byte {
+                    0x08 => self.backspace(),
+                    b'\r' => self.carriage_return(),
+                    _ => self.line_feed(),
+                }
+            }
             _ => {}
         }
     }
 
     fn escape(&mut self, intermediates: &[u8], last: u8) {
-        self.joined = false;
+        let charset = if last == b'0' { Charset::Drawing } else { Charset::Ascii };
         match (intermediates, last) {
             ([], b'=' | b'>') => self.set_application_keypad(last == b'='),
             ([], b'Z') => self.device_attributes(),
-            ([], b'c') => self.hard_reset(),
-            ([], b'M') => self.reverse_index(),
-            ([], b'7') => {
-                self.save_cursor();
-                self.draw(Function::Decsc);
+            ([b'('], _) => self.designate(false, charset),
+            ([b')'], _) => self.designate(true, charset),
+            ([], b'7') => self.save_cursor(),
+            _ => {
+                self.moved();
+                match (intermediates, last) {
+                    ([], b'c') => self.hard_reset(),
+                    ([], b'M') => self.reverse_index(),
+                    ([], b'8') => self.restore_cursor(),
+                    ([], b'D') => self.index(),
+                    ([], b'E') => self.next_line(),
+                    ([], b'H') => self.set_tab(true),
+                    ([b'#'], b'8') => self.alignment_pattern(),
+                    _ => {}
+                }
             }
-            ([], b'8') => {
-                self.restore_cursor();
-                self.draw(Function::Decrc);
-            }
-            ([], b'D') => self.draw(Function::Lf),
-            ([], b'E') => self.draw(Function::Nel),
-            ([], b'H') => self.draw(Function::Hts),
-            ([b'#' | b'(' | b')'], _) => {
-                self.execute(b"\x1b", intermediates, last);
-            }
-            _ => {}
         }
     }
 
     fn csi(&mut self, csi: Csi<'_>) {
-        self.joined = false;
+        let number = csi.number(0);
         match (csi.prefix, csi.intermediates, csi.last) {
-            (None, [], b'm') => self.draw(Function::Sgr(sgr::parse(csi.params))),
-            (None, [], b'c') if csi.number(0) == 0 => self.device_attributes(),
-            (Some(b'>'), [], b'c') if csi.number(0) == 0 => self.reply(format_args!("\x1b[>0;10;0c")),
-            (None, [], b'n') if csi.number(0) == 5 => self.reply(format_args!("\x1b[0n")),
-            (None, [], b'n') if csi.number(0) == 6 => {
+            (None, [], b'm') => self.set_rendition(sgr::parse(csi.params)),
+            (None, [], b'c') if csi.asks(0) => self.device_attributes(),
+            (Some(b'>'), [], b'c') if csi.asks(0) => {
+                self.reply(format_args!("\x1b[>0;10;0c"));
+            }
+            (None, [], b'n') if csi.asks(5) => self.reply(format_args!("\x1b[0n")),
+            (None, [], b'n') if csi.asks(6) => {
                 let (row, col) = self.reported_cursor();
                 self.reply(format_args!("\x1b[{row};{col}R"));
             }
-            (Some(b'?'), [], b'n') if csi.number(0) == 6 => {
+            (Some(b'?'), [], b'n') if csi.asks(6) => {
                 let (row, col) = self.reported_cursor();
                 self.reply(format_args!("\x1b[?{row};{col}R"));
             }
-            (Some(b'?'), [b'$'], b'p') => self.report_mode(true, csi.number(0)),
-            (None, [b'$'], b'p') => self.report_mode(false, csi.number(0)),
-            (Some(b'>'), [], b'q') if csi.number(0) == 0 => self.report_version(),
-            (Some(b'?'), [], b'u') => self.reply(format_args!("\x1b[?0u")),
+            (Some(b'?'), [b'$'], b'p') if csi.asks(number) => {
+                self.report_mode(true, number);
+            }
+            (None, [b'$'], b'p') if csi.asks(number) => {
+                self.report_mode(false, number);
+            }
+            (Some(b'>'), [], b'q') if csi.asks(0) => self.report_version(),
+            (Some(b'?'), [], b'u') if csi.params.is_empty() => self.reply(format_args!("\x1b[?0u")),
             (Some(b'?'), [], b'h') => self.set_modes(csi, true),
             (Some(b'?'), [], b'l') => self.set_modes(csi, false),
-            (None, [b'!'], b'p') => self.soft_reset(csi),
+            (Some(b'?'), [], b's') => self.save_modes(csi),
+            (Some(b'?'), [], b'r') => self.restore_modes(csi),
             (None, [], b'h') => self.set_ansi_modes(csi, true),
             (None, [], b'l') => self.set_ansi_modes(csi, false),
-            (None, [], b'r') => self.set_margins(csi.number(0), csi.number(1)),
             (None, [], b't') => self.window_operation(csi),
-            (None, [], b'J') if csi.number(0) == 3 => self.scrollback_mut().clear(),
-            (None, [], b's') if csi.params.is_empty() => {
-                self.save_cursor();
-                self.draw(Function::Scosc);
+            (None, [b'"'], b'q') => self.set_protection(number),
+            (None, [], b'J') if number == 3 => self.scrollback_mut().clear(),
+            (None, [], b's') if self.can_have_sides() => {
+                self.moved();
+                self.set_sides(number, csi.number(1));
             }
-            (None, [], b'u') if csi.params.is_empty() => {
-                self.restore_cursor();
-                self.draw(Function::Scorc);
+            (None, [], b's') if csi.params.is_empty() => self.save_cursor(),
+            (None, [], b's' | b'u') if !csi.params.is_empty() => {}
+            (None, [], b'b') => self.repeat(number),
+            (None, [], b'I') => {
+                self.tab(number);
+                self.moved();
             }
-            (None, [], b's' | b'u') => {}
-            // A repetition beyond one row is never meant, and would be work without bound.
-            (None, [], b'b') => self.draw(Function::Rep(csi.number(0).clamp(1, self.size().cols()))),
-            (None, [], b'L') => self.draw_in_region(Function::Il(csi.number(0))),
-            (None, [], b'M') => self.draw_in_region(Function::Dl(csi.number(0))),
-            (None, [], _) => self.forward(csi),
-            _ => {}
+            (None, [], b'Z') => {
+                self.back_tab(number);
+                self.moved();
+            }
+            _ => {
+                self.moved();
+                self.move_or_erase(csi);
+            }
         }
     }
 
@@ -121,14 +128,12 @@ impl Sink for Engine {
             Some(Osc::Notification(notification)) => {
                 self.fed.signals.push(Signal::Notification(notification));
             }
-            Some(Osc::ProgramStatus(status)) => self.fed.signals.push(Signal::ProgramStatus(status)),
-            Some(Osc::ColorQuery(colors)) => {
-                let end = match end {
-                    Terminator::Bell => "\x07",
-                    Terminator::StringTerminator => "\x1b\\",
-                };
-                for color in colors {
-                    self.reply(format_args!("\x1b]{}{end}", color.reply()));
+            Some(Osc::ProgramStatus(status)) => {
+                self.fed.signals.push(Signal::ProgramStatus(status));
+            }
+            Some(Osc::Colors(requests)) => {
+                for request in requests {
+                    self.color(request, end);
                 }
             }
             None => {}
@@ -136,24 +141,79 @@ impl Sink for Engine {
     }
 
     fn dcs(&mut self, payload: &[u8]) {
-        // Requests for settings and capabilities get the reply for one that is not known, so that
-        // no program waits for it; nothing of the request is repeated.
-        if payload.starts_with(b"$q") {
-            self.reply(format_args!("\x1bP0$r\x1b\\"));
+        // Requests for capabilities and for unknown settings get the reply for unknown ones, so
+        // that no program waits for it; the reply repeats nothing of the request.
+        if let Some(setting) = payload.strip_prefix(b"$q") {
+            self.report_setting(setting);
         } else if payload.starts_with(b"+q") {
             self.reply(format_args!("\x1bP0+r\x1b\\"));
         }
     }
 }
 
-/// Makes one picture of the two around it.
-pub(super) const JOINER: char = '\u{200d}';
+impl Engine {
+    /// The sequences after which the cursor is no longer right behind the last character.
+    fn move_or_erase(&mut self, csi: Csi<'_>) {
+        let number = csi.number(0);
+        match (csi.prefix, csi.intermediates, csi.last) {
+            (None, [b'!'], b'p') => self.soft_reset(),
+            (None, [], b'u') => self.restore_cursor(),
+            (None, [], b'r') => self.set_margins(number, csi.number(1)),
+            (None, [], b'C') => self.forth(number),
+            (None, [], b'D') => self.back(number),
+            (None, [], b'G' | b'`') => self.set_column(number),
+            (None, [], b'H' | b'f') => self.set_position(number, csi.number(1)),
+            (None, [], b'e') => self.down(number),
+            (None, [], b'@') => self.shift_characters(Direction::Right, number),
+            (None, [], b'P') => self.shift_characters(Direction::Left, number),
+            (None, [], b'L') => self.shift_lines(Direction::Down, number),
+            (None, [], b'M') => self.shift_lines(Direction::Up, number),
+            (None, [], b'S') => self.scroll(Direction::Up, number),
+            (None, [], b'T') => self.scroll(Direction::Down, number),
+            (None, [b' '], b'@') => self.scroll(Direction::Left, number),
+            (None, [b' '], b'A') => self.scroll(Direction::Right, number),
+            (None, [b'\''], b'}') => self.shift_columns(Direction::Right, number),
+            (None, [b'\''], b'~') => self.shift_columns(Direction::Left, number),
+            (None, [], b'X') => self.erase_characters(number),
+            (None, [], b'J' | b'K') => self.erase_parsed(csi),
+            (Some(b'?'), [], b'J' | b'K') => {
+                if let Some(extent) = Extent::from_number(number) {
+                    self.erase_selectively(extent, csi.last == b'J');
+                }
+            }
+            (None, [], b'g' | b'W') | (Some(b'?'), [], b'W') => self.change_tabs(csi),
+            (None, [], b'E' | b'F') => {
+                self.forward(csi);
+                self.carriage_return();
+            }
+            (None, [], b'A' | b'B' | b'a' | b'd') => self.forward(csi),
+            _ => {}
+        }
+    }
 
-fn is_picture(c: char) -> bool {
-    matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
-}
+    fn change_tabs(&mut self, csi: Csi<'_>) {
+        match (csi.prefix, csi.last, csi.number(0)) {
+            (None, b'W', 0) => self.set_tab(true),
+            (None, b'g', 0) | (None, b'W', 2) => self.set_tab(false),
+            (None, b'g', 3) | (None, b'W', 5) => self.clear_tabs(),
+            (Some(b'?'), b'W', 5) => self.reset_tabs(),
+            _ => {}
+        }
+    }
 
-/// Characters without width that carry no text of their own, and the tones of skin.
-fn is_format(c: char) -> bool {
-    matches!(c, '\u{1f3fb}'..='\u{1f3ff}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
+    fn color(&mut self, request: ColorRequest, end: Terminator) {
+        match request {
+            ColorRequest::Query(slot) => {
+                let end = match end {
+                    Terminator::Bell => "\x07",
+                    Terminator::StringTerminator => "\x1b\\",
+                };
+                let reply = self.colors.reply(slot);
+                self.reply(format_args!("\x1b]{reply}{end}"));
+            }
+            ColorRequest::Set(slot, color) => self.colors.set(slot, color),
+            ColorRequest::Reset(slot) => self.colors.reset(slot),
+            ColorRequest::ResetPalette => self.colors.reset_palette(),
+        }
+    }
 }

@@ -1,97 +1,102 @@
 //! The state behind the terminal and the operations on it: drawing goes to avt, queries get their
 //! reply, modes and titles are recorded, and lines that leave the screen go into the scrollback.
-//! It knows neither the bytes before the tap has cut them nor anybody who looks at the result.
+//! It knows neither how the tap cuts the bytes nor the readers of the screen.
 
-use std::fmt::Write;
-use std::ops::{Range, RangeInclusive};
+mod cells;
+mod dump;
+mod moves;
+mod print;
+mod replies;
+mod saved;
+mod switches;
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use avt::parser::Function;
-use avt::{Observation, Observer};
 
+use self::print::Text;
+use self::saved::{Charsets, Saved};
+use super::canvas::Canvas;
+use super::colors::Colors;
 use super::modes::Modes;
-use super::row::{Row, RowBuilder};
+use super::rendition::Rendition;
+use super::row::Row;
 use super::scrollback::Scrollback;
 use super::sequence::Csi;
 use super::size::Size;
+use super::tabs::Tabs;
 use super::terminal::{Fed, Progress, Signal};
 
 /// How many titles a program can save (`CSI 22 t`); the oldest is dropped beyond that.
 const TITLE_STACK_LIMIT: usize = 16;
 
-/// The meaning of the stream so far.
+pub(super) use self::cells::Direction;
+#[cfg(test)]
+pub(super) use self::cells::Glyph;
+pub(super) use self::moves::Extent;
+
+/// The state of the terminal after the stream so far.
 pub(super) struct Engine {
     avt: avt::Terminal,
-    /// Turns complete sequences into avt's operations; it never holds a partial one.
+    /// Turns complete sequences into avt's operations; it never holds part of one.
     parser: avt::Parser,
     canvas: Canvas,
     pub(super) modes: Modes,
     drawing: Drawing,
-    /// What DECSC keeps of `drawing`, for the primary and for the alternate screen.
-    saved: [Drawing; 2],
+    rendition: Rendition,
+    charsets: Charsets,
+    /// Whether what is drawn is protected from selective erasing.
+    protect: bool,
+    text: Text,
+    /// What DECSC saves, for the primary and for the alternate screen.
+    saved: [Saved; 2],
+    saved_modes: BTreeMap<u16, bool>,
+    /// Row and column of the cursor on the primary screen, while the alternate one is shown.
+    primary_cursor: (usize, usize),
     /// The rows of the scrolling region, counted from 0.
     margins: RangeInclusive<usize>,
+    /// Its columns, in the same way.
+    sides: RangeInclusive<usize>,
+    /// Whether those are not all columns.
+    has_sides: bool,
+    /// Whether there may be marks that stand before their character.
+    has_prefixes: bool,
+    tabs: Tabs,
+    pub(super) colors: Colors,
     pub(super) title: Arc<str>,
     title_stack: Vec<Arc<str>>,
     pub(super) progress: Progress,
     size: Size,
     version: Arc<str>,
-    /// The last character was a joiner: a picture that follows belongs to the one before.
-    pub(super) joined: bool,
     pub(super) fed: Fed,
 }
 
-/// Modes of drawing that avt keeps to itself but programs can ask for, followed here.
+/// Drawing modes. avt does not expose its own; some it does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Drawing {
     origin: bool,
     auto_wrap: bool,
     insert: bool,
     new_line: bool,
+    /// A backspace in the first column goes back to the row that wrapped.
+    reverse_wrap: bool,
+    /// Left and right margins can be set (DECLRMM).
+    sides: bool,
 }
 
 impl Default for Drawing {
     fn default() -> Self {
-        Self { origin: false, auto_wrap: true, insert: false, new_line: false }
-    }
-}
-
-/// What drawing leaves behind besides avt's own state.
-struct Canvas {
-    scrollback: Scrollback,
-    builder: RowBuilder,
-    /// One flag for each row: whether it may differ from the last snapshot.
-    dirty: Vec<bool>,
-    changed: bool,
-}
-
-impl Observer for &mut Canvas {
-    type Output = ();
-
-    fn resized(&mut self, _cols: usize, rows: usize) {
-        self.dirty.clear();
-        self.dirty.resize(rows, true);
-        self.changed = true;
-    }
-
-    fn dirty(&mut self, rows: Range<usize>) {
-        self.changed = true;
-        // Nearly every call is about the one row that is printed on.
-        if rows.len() == 1 {
-            if let Some(row) = self.dirty.get_mut(rows.start) {
-                *row = true;
-            }
-        } else if let Some(rows) = self.dirty.get_mut(rows) {
-            rows.fill(true);
+        Self {
+            origin: false,
+            auto_wrap: true,
+            insert: false,
+            new_line: false,
+            reverse_wrap: false,
+            sides: false,
         }
     }
-
-    fn evicted(&mut self, _: &mut Observation<'_>, line: &avt::Line) {
-        let row = self.builder.build(line.cells());
-        self.scrollback.push(row);
-    }
-
-    fn end(&mut self, _: &mut Observation<'_>) {}
 }
 
 impl Engine {
@@ -99,22 +104,27 @@ impl Engine {
         Self {
             avt: blank_screen(size),
             parser: avt::Parser::new(),
-            canvas: Canvas {
-                scrollback,
-                builder: RowBuilder::default(),
-                dirty: vec![true; usize::from(size.rows())],
-                changed: false,
-            },
+            canvas: Canvas::new(size, scrollback),
             modes: Modes::default(),
             drawing: Drawing::default(),
-            saved: [Drawing::default(); 2],
+            rendition: Rendition::default(),
+            charsets: Charsets::default(),
+            protect: false,
+            text: Text::default(),
+            saved: [Saved::default(); 2],
+            saved_modes: BTreeMap::new(),
+            primary_cursor: (0, 0),
             margins: all_rows(size),
+            sides: all_cols(size),
+            has_sides: false,
+            has_prefixes: false,
+            tabs: Tabs::new(size.cols()),
+            colors: Colors::default(),
             title: Arc::from(""),
             title_stack: Vec::new(),
             progress: Progress::Cleared,
             size,
             version,
-            joined: false,
             fed: Fed::default(),
         }
     }
@@ -135,41 +145,53 @@ impl Engine {
         self.avt.cursor()
     }
 
-    pub(super) fn screen_dump(&self) -> String {
-        self.avt.dump()
-    }
-
     /// Whether anything was drawn since the last call.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.canvas.changed)
     }
 
     pub(super) fn resize(&mut self, size: Size) {
+        self.moved();
         self.avt.resize_with(usize::from(size.cols()), usize::from(size.rows()), &mut self.canvas);
         if size.rows() != self.size.rows() {
             self.margins = all_rows(size);
         }
+        if size.cols() != self.size.cols() {
+            self.sides = all_cols(size);
+            self.has_sides = false;
+            self.tabs.resize(size.cols());
+        }
         self.size = size;
+        let (last_row, last_col) = (usize::from(size.rows()) - 1, usize::from(size.cols()) - 1);
+        for saved in &mut self.saved {
+            saved.row = saved.row.min(last_row);
+            saved.waits &= saved.col == last_col;
+            saved.col = saved.col.min(last_col);
+        }
+        let (row, col) = self.primary_cursor;
+        self.primary_cursor = (row.min(last_row), col.min(last_col));
+        let row = self.avt.cursor().row;
+        if self.drawing.origin && !self.margins.contains(&row) {
+            self.go(row, self.avt.cursor().col);
+        }
+        self.clean_prefixes();
     }
 
-    /// Starts over for another child. The last screen of the one before goes into the scrollback.
+    /// Resets everything for another child. The last screen of the one before goes into the
+    /// scrollback.
     pub(super) fn reset(&mut self) {
         self.execute(b"\x1b[", b"?1047", b'l');
         self.execute(b"\x1b[", b"", b'm');
         self.execute(b"\x1b[", b"2", b'J');
         self.avt = blank_screen(self.size);
         self.canvas.dirty.fill(true);
-        self.modes = Modes::default();
-        self.drawing = Drawing::default();
-        self.saved = [Drawing::default(); 2];
-        self.margins = all_rows(self.size);
+        self.reset_state();
         self.title = Arc::from("");
         self.title_stack.clear();
         self.progress = Progress::Cleared;
-        self.joined = false;
     }
 
-    /// The rows of the screen now; those that were not drawn on since the last call are taken over.
+    /// The current rows of the screen; those that were not drawn on since the last call are reused.
     pub(super) fn snapshot(&mut self, last: &[Arc<Row>]) -> Vec<Arc<Row>> {
         let canvas = &mut self.canvas;
         let lines = self.avt.screen().visible_lines();
@@ -178,7 +200,7 @@ impl Engine {
             .enumerate()
             .map(|(index, (line, dirty))| match last.get(index) {
                 Some(row) if !dirty => Arc::clone(row),
-                Some(_) | None => Arc::new(canvas.builder.build(line.cells())),
+                Some(_) | None => Arc::new(canvas.builder.build(line.cells(), &canvas.clusters)),
             })
             .collect();
         canvas.dirty.fill(false);
@@ -193,7 +215,7 @@ impl Engine {
         self.avt.execute_with(functions, &mut self.canvas);
     }
 
-    /// Lets avt's own parser name the operation of a complete sequence, and draws it.
+    /// Draws a complete sequence, parsed by avt's own parser.
     pub(super) fn execute(&mut self, opening: &[u8], body: &[u8], last: u8) {
         for byte in opening.iter().chain(body) {
             let incomplete = self.parser.feed(char::from(*byte));
@@ -208,131 +230,11 @@ impl Engine {
         self.execute(b"\x1b[", csi.body, csi.last);
     }
 
-    pub(super) fn reply(&mut self, reply: std::fmt::Arguments<'_>) {
-        let mut text = String::new();
-        let written = text.write_fmt(reply);
-        // Writing into a String cannot fail.
-        debug_assert!(written.is_ok());
-        self.fed.replies.extend_from_slice(text.as_bytes());
-    }
-
-    pub(super) fn device_attributes(&mut self) {
-        // A VT220 with colours.
-        self.reply(format_args!("\x1b[?62;22c"));
-    }
-
-    pub(super) fn report_version(&mut self) {
-        let version = Arc::clone(&self.version);
-        self.reply(format_args!("\x1bP>|coop {version}\x1b\\"));
-    }
-
-    /// Row and column as the program counts them: from 1, and from the margin in origin mode.
-    pub(super) fn reported_cursor(&self) -> (usize, usize) {
-        let cursor = self.avt.cursor();
-        let top = if self.drawing.origin { *self.margins.start() } else { 0 };
-        (cursor.row.saturating_sub(top) + 1, (cursor.col + 1).min(usize::from(self.size.cols())))
-    }
-
-    fn saved_drawing(&mut self) -> &mut Drawing {
-        let [primary, alternate] = &mut self.saved;
-        if self.modes.alt_screen { alternate } else { primary }
-    }
-
-    pub(super) fn save_cursor(&mut self) {
-        *self.saved_drawing() = self.drawing;
-    }
-
-    pub(super) fn restore_cursor(&mut self) {
-        let saved = *self.saved_drawing();
-        self.drawing.origin = saved.origin;
-        self.drawing.auto_wrap = saved.auto_wrap;
-    }
-
-    pub(super) fn set_modes(&mut self, csi: Csi<'_>, on: bool) {
-        let before = self.modes;
-        for mode in csi.numbers() {
-            match (mode, on) {
-                (6, _) => self.drawing.origin = on,
-                (7, _) => self.drawing.auto_wrap = on,
-                (1048 | 1049, true) => self.save_cursor(),
-                (1048, false) => self.restore_cursor(),
-                _ => {}
-            }
-            self.modes.set(mode, on);
-            if (mode, on) == (1049, false) {
-                self.restore_cursor();
-            }
-        }
-        self.forward(csi);
-        self.report_modes(before);
-    }
-
-    fn report_modes(&mut self, before: Modes) {
-        if self.modes != before {
-            self.canvas.changed = true;
-            self.fed.signals.push(Signal::Modes(self.modes));
-        }
-    }
-
-    pub(super) fn set_application_keypad(&mut self, on: bool) {
-        let before = self.modes;
-        self.modes.application_keypad = on;
-        self.report_modes(before);
-    }
-
-    pub(super) fn set_ansi_modes(&mut self, csi: Csi<'_>, on: bool) {
-        for mode in csi.numbers() {
-            match mode {
-                4 => self.drawing.insert = on,
-                20 => self.drawing.new_line = on,
-                _ => {}
-            }
-        }
-        self.forward(csi);
-    }
-
-    pub(super) fn report_mode(&mut self, private: bool, mode: u16) {
-        let on = match (private, mode) {
-            (true, 6) => Some(self.drawing.origin),
-            (true, 7) => Some(self.drawing.auto_wrap),
-            (true, mode) => self.modes.get(mode),
-            (false, 4) => Some(self.drawing.insert),
-            (false, 20) => Some(self.drawing.new_line),
-            (false, _) => None,
-        };
-        let prefix = if private { "?" } else { "" };
-        let value = match on {
-            Some(true) => 1,
-            Some(false) => 2,
-            None => 0,
-        };
-        self.reply(format_args!("\x1b[{prefix}{mode};{value}$y"));
-    }
-
-    /// Sets the scrolling region. As on real terminals a bottom below the screen means its last
-    /// row, and an impossible region changes nothing, not even the cursor.
-    pub(super) fn set_margins(&mut self, top: u16, bottom: u16) {
-        let rows = self.size.rows();
-        let top = top.max(1);
-        let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
-        if top < bottom {
-            self.margins = usize::from(top) - 1..=usize::from(bottom) - 1;
-            self.draw(Function::Decstbm(top, bottom));
-        }
-    }
-
-    /// Inserts or deletes lines, which has no effect outside of the scrolling region.
-    pub(super) fn draw_in_region(&mut self, function: Function) {
-        if self.margins.contains(&self.avt.cursor().row) {
-            self.draw(function);
-        }
-    }
-
-    /// A window operation. Only the title stack and the size report mean something without a
-    /// window; above all the program cannot resize the terminal.
+    /// A window operation. Only the title stack and the size report make sense without a window;
+    /// in particular the program cannot resize the terminal.
     pub(super) fn window_operation(&mut self, csi: Csi<'_>) {
         match (csi.number(0), csi.number(1)) {
-            (18, _) => {
+            (18, _) if csi.asks(18) => {
                 let (rows, cols) = (self.size.rows(), self.size.cols());
                 self.reply(format_args!("\x1b[8;{rows};{cols}t"));
             }
@@ -365,42 +267,14 @@ impl Engine {
             self.fed.signals.push(Signal::Progress(progress));
         }
     }
-
-    pub(super) fn soft_reset(&mut self, csi: Csi<'_>) {
-        let before = self.modes;
-        self.drawing.origin = false;
-        self.drawing.insert = false;
-        *self.saved_drawing() = Drawing::default();
-        self.margins = all_rows(self.size);
-        self.modes.cursor_visible = true;
-        self.modes.application_cursor = false;
-        self.modes.application_keypad = false;
-        self.forward(csi);
-        self.execute(b"\x1b[", b"?1", b'l');
-        self.report_modes(before);
-    }
-
-    pub(super) fn hard_reset(&mut self) {
-        let before = self.modes;
-        self.modes = Modes::default();
-        self.drawing = Drawing::default();
-        self.saved = [Drawing::default(); 2];
-        self.margins = all_rows(self.size);
-        self.canvas.scrollback.clear();
-        self.draw(Function::Ris);
-        self.report_modes(before);
-    }
-
-    pub(super) fn reverse_index(&mut self) {
-        // avt adds the margin once too often in origin mode; moving up is the same operation
-        // everywhere but on the margin itself.
-        let on_margin = self.avt.cursor().row == *self.margins.start();
-        self.draw(if self.drawing.origin && !on_margin { Function::Cuu(1) } else { Function::Ri });
-    }
 }
 
 fn all_rows(size: Size) -> RangeInclusive<usize> {
     0..=usize::from(size.rows()) - 1
+}
+
+fn all_cols(size: Size) -> RangeInclusive<usize> {
+    0..=usize::from(size.cols()) - 1
 }
 
 fn blank_screen(size: Size) -> avt::Terminal {

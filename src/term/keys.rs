@@ -1,5 +1,9 @@
-//! Key names as people write them, and the bytes that a terminal sends for them.
-//! It knows names and encodings, and not whether or where the bytes are written.
+//! Parses the names of keys, and encodes them as the bytes that a terminal sends.
+//! It does not know where the bytes are written.
+
+mod names;
+
+use self::names::{MODIFIERS, NAMES};
 
 /// One key press, parsed from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +12,7 @@ pub struct Key {
     modifiers: Modifiers,
 }
 
-/// A name that is no key.
+/// A name that no key has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown key {name:?}")]
 pub struct UnknownKey {
@@ -37,85 +41,11 @@ struct Modifiers {
     shift: bool,
 }
 
-/// Every name, in lower case. Several names of one key stand side by side.
-const NAMES: &[(&str, Base)] = &[
-    ("enter", Base::Enter),
-    ("return", Base::Enter),
-    ("cr", Base::Enter),
-    ("kpenter", Base::Enter),
-    ("tab", Base::Tab),
-    ("backspace", Base::Backspace),
-    ("bspace", Base::Backspace),
-    ("bs", Base::Backspace),
-    ("escape", Base::Escape),
-    ("esc", Base::Escape),
-    ("space", Base::Char(' ')),
-    ("up", Base::Cursor(b'A')),
-    ("arrowup", Base::Cursor(b'A')),
-    ("down", Base::Cursor(b'B')),
-    ("arrowdown", Base::Cursor(b'B')),
-    ("right", Base::Cursor(b'C')),
-    ("arrowright", Base::Cursor(b'C')),
-    ("left", Base::Cursor(b'D')),
-    ("arrowleft", Base::Cursor(b'D')),
-    ("home", Base::Cursor(b'H')),
-    ("end", Base::Cursor(b'F')),
-    ("insert", Base::Numbered(2)),
-    ("ins", Base::Numbered(2)),
-    ("ic", Base::Numbered(2)),
-    ("delete", Base::Numbered(3)),
-    ("del", Base::Numbered(3)),
-    ("dc", Base::Numbered(3)),
-    ("pageup", Base::Numbered(5)),
-    ("pgup", Base::Numbered(5)),
-    ("ppage", Base::Numbered(5)),
-    ("pagedown", Base::Numbered(6)),
-    ("pgdn", Base::Numbered(6)),
-    ("pgdown", Base::Numbered(6)),
-    ("npage", Base::Numbered(6)),
-    ("f1", Base::Function(b'P')),
-    ("f2", Base::Function(b'Q')),
-    ("f3", Base::Function(b'R')),
-    ("f4", Base::Function(b'S')),
-    ("f5", Base::Numbered(15)),
-    ("f6", Base::Numbered(17)),
-    ("f7", Base::Numbered(18)),
-    ("f8", Base::Numbered(19)),
-    ("f9", Base::Numbered(20)),
-    ("f10", Base::Numbered(21)),
-    ("f11", Base::Numbered(23)),
-    ("f12", Base::Numbered(24)),
-    ("kp0", Base::Char('0')),
-    ("kp1", Base::Char('1')),
-    ("kp2", Base::Char('2')),
-    ("kp3", Base::Char('3')),
-    ("kp4", Base::Char('4')),
-    ("kp5", Base::Char('5')),
-    ("kp6", Base::Char('6')),
-    ("kp7", Base::Char('7')),
-    ("kp8", Base::Char('8')),
-    ("kp9", Base::Char('9')),
-    ("kp.", Base::Char('.')),
-    ("kp/", Base::Char('/')),
-    ("kp*", Base::Char('*')),
-    ("kp-", Base::Char('-')),
-    ("kp+", Base::Char('+')),
-];
-
-/// The modifiers' names; each is followed by `-` or `+`.
-const MODIFIERS: &[(&str, Modifiers)] = &[
-    ("ctrl", Modifiers { ctrl: true, alt: false, shift: false }),
-    ("control", Modifiers { ctrl: true, alt: false, shift: false }),
-    ("c", Modifiers { ctrl: true, alt: false, shift: false }),
-    ("alt", Modifiers { ctrl: false, alt: true, shift: false }),
-    ("meta", Modifiers { ctrl: false, alt: true, shift: false }),
-    ("m", Modifiers { ctrl: false, alt: true, shift: false }),
-    ("shift", Modifiers { ctrl: false, alt: false, shift: true }),
-    ("s", Modifiers { ctrl: false, alt: false, shift: true }),
-];
-
 /// Parses all names before anything is encoded, so that one wrong name writes nothing.
-pub fn encode_keys<S: AsRef<str>>(names: &[S], application_cursor: bool) -> Result<Vec<u8>, UnknownKey> {
+pub fn encode_keys<S: AsRef<str>>(
+    names: &[S],
+    application_cursor: bool,
+) -> Result<Vec<u8>, UnknownKey> {
     let keys = names.iter().map(|name| Key::parse(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
     let mut bytes = Vec::new();
     for key in keys {
@@ -138,7 +68,7 @@ impl Key {
             modifiers.shift |= modifier.shift;
             rest = after;
         }
-        // tmux writes a control key also as `^C`.
+        // tmux also writes a control key as `^C`.
         if let Some(after) = rest.strip_prefix('^')
             && after.chars().count() == 1
         {
@@ -157,7 +87,7 @@ impl Key {
         key.is_possible().then_some(key)
     }
 
-    /// Control works on the characters that have a control code, and on no others.
+    /// Whether the key exists: Control only works on characters that have a control code.
     fn is_possible(self) -> bool {
         match self.base {
             Base::Char(c) => !self.modifiers.ctrl || control_code(c).is_some(),
@@ -171,7 +101,7 @@ impl Key {
         }
     }
 
-    /// Appends what the terminal sends for the key, in xterm's encoding.
+    /// Appends the bytes that the terminal sends for the key, in xterm's encoding.
     pub fn encode(&self, application_cursor: bool, out: &mut Vec<u8>) {
         let Modifiers { ctrl, alt, shift } = self.modifiers;
         match self.base {
@@ -208,7 +138,7 @@ impl Modifiers {
     }
 }
 
-/// Takes one modifier off the front, unless nothing would be left: `-` and `C--` end in a key.
+/// Splits one modifier off the front, unless no key would be left: `-` and `C--` end in a key.
 fn split_modifier(name: &str) -> Option<(Modifiers, &str)> {
     let end = name.find(['-', '+'])?;
     let (modifier, rest) = name.split_at_checked(end)?;
@@ -231,7 +161,7 @@ fn uppercase(c: char) -> char {
     }
 }
 
-/// The code that Control makes of a character, as xterm does it, digits included.
+/// The control code of a character, as in xterm, including those of digits.
 fn control_code(c: char) -> Option<u8> {
     match c {
         'a'..='z' | 'A'..='Z' | '@' | '[' | '\\' | ']' | '^' | '_' => {
@@ -270,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_their_bytes() {
+    fn each_name_has_its_bytes() {
         let cases: &[(&[&str], &str)] = &[
             (&["Enter", "Return", "ENTER", "KPEnter", "Ctrl-M", "C-m", "Shift-Enter"], "\r"),
             (&["Escape", "Esc", "escape", "Ctrl-[", "C-3"], "\x1b"),
@@ -354,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_named() {
+    fn the_error_names_the_unknown_key() {
         let unknown = [
             "",
             "Foo",

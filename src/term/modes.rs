@@ -1,7 +1,7 @@
-//! The terminal modes that others need to know: what keys, mouse and paste have to look like.
-//! It knows mode numbers and not how a screen is drawn.
+//! The terminal modes that decide how keys, mouse and paste are encoded.
+//! It does not know how a screen is drawn.
 
-/// How much of the mouse the program wants to hear.
+/// Which mouse events the program wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MouseTracking {
     #[default]
@@ -16,7 +16,7 @@ pub enum MouseTracking {
     Motion,
 }
 
-/// How mouse events are written.
+/// How mouse events are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MouseEncoding {
     #[default]
@@ -40,7 +40,7 @@ pub struct Modes {
     pub application_cursor: bool,
     pub application_keypad: bool,
     pub bracketed_paste: bool,
-    /// The program wants to hear when the terminal gains or loses focus.
+    /// The program wants an event when the terminal gains or loses focus.
     pub focus_events: bool,
     pub mouse_tracking: MouseTracking,
     pub mouse_encoding: MouseEncoding,
@@ -62,7 +62,7 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// Follows a private mode (`CSI ? mode h` or `l`); one that is not kept here changes nothing.
+    /// Sets or resets a private mode (`CSI ? mode h` or `l`); other modes are ignored.
     pub(super) fn set(&mut self, mode: u16, on: bool) {
         if let Some(tracking) = tracking(mode) {
             self.mouse_tracking = if on { tracking } else { MouseTracking::Off };
@@ -81,7 +81,7 @@ impl Modes {
         }
     }
 
-    /// Whether a private mode is on; `None` for a mode that is not kept here.
+    /// Whether a private mode is set; `None` for a mode that is not kept here.
     pub(super) fn get(&self, mode: u16) -> Option<bool> {
         if let Some(tracking) = tracking(mode) {
             return Some(self.mouse_tracking == tracking);
@@ -151,8 +151,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kept_mode_reads_back() {
-        for mode in [1, 9, 25, 47, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1047, 1049, 2004] {
+    fn every_mode_that_is_set_reads_as_set() {
+        for mode in
+            [1, 9, 25, 47, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1047, 1049, 2004]
+        {
             let mut modes = Modes::default();
             modes.set(mode, false);
             assert_eq!(modes.get(mode), Some(false), "{mode}");

@@ -1,6 +1,7 @@
-//! What an OSC string says: a title, a progress, a notification, a status, or a colour query.
-//! It knows the payloads' formats and not the terminal that they are about.
+//! Parses OSC strings: titles, progress, notifications, status reports and colour queries.
+//! It does not know the terminal that they are about.
 
+use super::colors::{self, Rgb, Slot};
 use super::terminal::{Notification, Progress};
 
 /// The meaning of one OSC string. Everything not listed, the clipboard (52) first of all, has none.
@@ -10,46 +11,30 @@ pub(super) enum Osc {
     Progress(Progress),
     Notification(Notification),
     ProgramStatus(String),
-    /// The dynamic colours asked for, by their OSC numbers.
-    ColorQuery(Vec<DynamicColor>),
+    Colors(Vec<ColorRequest>),
 }
 
-/// The colours that a program may ask for.
+/// What a program wants to do with one colour, or with all of the palette.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DynamicColor {
-    Foreground,
-    Background,
-    Cursor,
-}
-
-impl DynamicColor {
-    fn from_number(number: u16) -> Option<Self> {
-        match number {
-            10 => Some(Self::Foreground),
-            11 => Some(Self::Background),
-            12 => Some(Self::Cursor),
-            _ => None,
-        }
-    }
-
-    /// The body of the reply: a plausible dark terminal, because there may be no real one.
-    pub(super) fn reply(self) -> &'static str {
-        match self {
-            Self::Foreground => "10;rgb:d8d8/d8d8/d8d8",
-            Self::Background => "11;rgb:1e1e/1e1e/1e1e",
-            Self::Cursor => "12;rgb:d8d8/d8d8/d8d8",
-        }
-    }
+pub(super) enum ColorRequest {
+    Query(Slot),
+    Set(Slot, Rgb),
+    Reset(Slot),
+    ResetPalette,
 }
 
 impl Osc {
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let payload = String::from_utf8_lossy(payload);
-        let (number, rest) = payload.split_once(';')?;
+        let Some((number, rest)) = payload.split_once(';') else {
+            return reset_colors(payload.parse().ok()?, "");
+        };
         match number.parse::<u16>().ok()? {
+            4 => palette(rest),
             0 | 2 => Some(Self::Title(clean(rest))),
             9 => osc_9(rest),
-            first @ 10..=12 => color_query(first, rest),
+            first @ 10..=12 => dynamic_colors(first, rest),
+            number @ (104 | 110..=112) => reset_colors(number, rest),
             777 => osc_777(rest),
             7501 => Some(Self::ProgramStatus(clean(rest))),
             _ => None,
@@ -58,7 +43,7 @@ impl Osc {
 }
 
 /// OSC 9 is a notification, unless it starts with the number of a ConEmu command; of those, 4 is
-/// the progress and the others mean nothing here.
+/// the progress, and the rest are ignored.
 fn osc_9(rest: &str) -> Option<Osc> {
     let (first, args) = rest.split_once(';').unwrap_or((rest, ""));
     match first.parse::<u8>() {
@@ -71,8 +56,11 @@ fn osc_9(rest: &str) -> Option<Osc> {
 
 fn progress(args: &str) -> Option<Progress> {
     let (state, percent) = args.split_once(';').unwrap_or((args, ""));
-    let percent =
-        percent.split(';').next().and_then(|number| number.parse::<u8>().ok()).map(|number| number.min(100));
+    let percent = percent
+        .split(';')
+        .next()
+        .and_then(|number| number.parse::<u8>().ok())
+        .map(|number| number.min(100));
     match state {
         "0" | "" => Some(Progress::Cleared),
         "1" => Some(Progress::Running { percent: percent.unwrap_or(0) }),
@@ -89,17 +77,43 @@ fn osc_777(rest: &str) -> Option<Osc> {
 }
 
 /// Each further parameter is about the next colour, so that `10;?;?` asks for two.
-fn color_query(first: u16, rest: &str) -> Option<Osc> {
-    let asked: Vec<_> = rest
-        .split(';')
-        .zip(first..)
-        .filter(|(param, _)| *param == "?")
-        .filter_map(|(_, number)| DynamicColor::from_number(number))
-        .collect();
-    (!asked.is_empty()).then_some(Osc::ColorQuery(asked))
+fn dynamic_colors(first: u16, rest: &str) -> Option<Osc> {
+    let params = rest.split(';').zip(first..);
+    requests(params.filter_map(|(param, number)| color(Slot::from_number(number)?, param)))
 }
 
-/// Titles and messages end up in JSON, logs and other terminals, so no control goes with them.
+/// Pairs of a number and a colour.
+fn palette(rest: &str) -> Option<Osc> {
+    let mut params = rest.split(';');
+    let pairs = std::iter::from_fn(|| Some((params.next()?, params.next()?)));
+    requests(pairs.filter_map(|(index, param)| color(Slot::Palette(index.parse().ok()?), param)))
+}
+
+fn color(slot: Slot, param: &str) -> Option<ColorRequest> {
+    match param {
+        "?" => Some(ColorRequest::Query(slot)),
+        param => colors::parse(param).map(|color| ColorRequest::Set(slot, color)),
+    }
+}
+
+fn reset_colors(number: u16, rest: &str) -> Option<Osc> {
+    match number {
+        104 if rest.is_empty() => Some(Osc::Colors(vec![ColorRequest::ResetPalette])),
+        104 => requests(
+            rest.split(';')
+                .filter_map(|index| Some(ColorRequest::Reset(Slot::Palette(index.parse().ok()?)))),
+        ),
+        110..=112 => requests(Slot::from_number(number - 100).map(ColorRequest::Reset).into_iter()),
+        _ => None,
+    }
+}
+
+fn requests(requests: impl Iterator<Item = ColorRequest>) -> Option<Osc> {
+    let requests: Vec<_> = requests.collect();
+    (!requests.is_empty()).then_some(Osc::Colors(requests))
+}
+
+/// The text without controls, because it is shown in JSON, logs and other terminals.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
@@ -109,11 +123,22 @@ mod tests {
     use super::*;
 
     fn notification(title: Option<&str>, body: &str) -> Option<Osc> {
-        Some(Osc::Notification(Notification { title: title.map(str::to_owned), body: body.to_owned() }))
+        Some(Osc::Notification(Notification {
+            title: title.map(str::to_owned),
+            body: body.to_owned(),
+        }))
+    }
+
+    fn asked(slots: &[Slot]) -> Option<Osc> {
+        Some(Osc::Colors(slots.iter().copied().map(ColorRequest::Query).collect()))
+    }
+
+    fn set(slot: Slot, color: [u16; 3]) -> Option<Osc> {
+        Some(Osc::Colors(vec![ColorRequest::Set(slot, Rgb(color))]))
     }
 
     #[test]
-    fn payloads() {
+    fn each_payload_is_parsed() {
         let cases = [
             ("0;both", Some(Osc::Title("both".into()))),
             ("2;a;b", Some(Osc::Title("a;b".into()))),
@@ -135,11 +160,18 @@ mod tests {
             ("777;notify;T;body;more", notification(Some("T"), "body;more")),
             ("777;other;T;body", None),
             ("7501;{\"state\":\"busy\"}", Some(Osc::ProgramStatus("{\"state\":\"busy\"}".into()))),
-            ("11;?", Some(Osc::ColorQuery(vec![DynamicColor::Background]))),
-            ("10;?;?", Some(Osc::ColorQuery(vec![DynamicColor::Foreground, DynamicColor::Background]))),
-            ("10;red;?", Some(Osc::ColorQuery(vec![DynamicColor::Background]))),
-            ("11;#123456", None),
-            ("12;?;?;?;?", Some(Osc::ColorQuery(vec![DynamicColor::Cursor]))),
+            ("11;?", asked(&[Slot::Background])),
+            ("10;?;?", asked(&[Slot::Foreground, Slot::Background])),
+            ("10;red;?", asked(&[Slot::Background])),
+            ("11;#123456", set(Slot::Background, [0x1200, 0x3400, 0x5600])),
+            ("12;?;?;?;?", asked(&[Slot::Cursor])),
+            ("4;1;?;255;?", asked(&[Slot::Palette(1), Slot::Palette(255)])),
+            ("4;7;rgb:1/2/3", set(Slot::Palette(7), [0x1111, 0x2222, 0x3333])),
+            ("4;256;?", None),
+            ("4;1", None),
+            ("104", Some(Osc::Colors(vec![ColorRequest::ResetPalette]))),
+            ("104;3", Some(Osc::Colors(vec![ColorRequest::Reset(Slot::Palette(3))]))),
+            ("111", Some(Osc::Colors(vec![ColorRequest::Reset(Slot::Background)]))),
             ("52;c;aGVsbG8=", None),
             ("", None),
             ("nonsense", None),

@@ -1,25 +1,24 @@
-//! The raw output as a ring of segments with absolute offsets, read by any number of cursors.
-//! It knows bytes and offsets; a reader never makes the writer or another reader wait.
+//! The log of raw output: a ring with absolute offsets, read by any number of cursors.
+//! A reader never makes the writer or another reader wait.
 
-use std::collections::VecDeque;
+mod ring;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use tokio::sync::watch;
 
-/// Small pushes are merged into the last segment up to this size, so that a million echoed bytes
-/// are not a million segments.
-const MERGE_LIMIT: usize = 4096;
+use self::ring::Ring;
 
-/// A position in everything the children of this session ever wrote; never reset.
+/// A position in the output of all children of this session; never reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Offset(pub u64);
 
-/// How far the output has come, and whether there will be more.
+/// The end of the output so far, and whether more can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Head {
     Live(Offset),
-    /// The child is gone and its output complete.
+    /// The child has exited and its output is complete.
     Ended(Offset),
 }
 
@@ -31,17 +30,17 @@ impl Head {
     }
 }
 
-/// Bytes that were read, and where they really start.
+/// Bytes that were read, with the offset that they start at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
     pub data: Bytes,
     pub offset: Offset,
-    /// The bytes between the offset asked for and the oldest that are still kept.
+    /// The number of bytes between the requested offset and the oldest kept byte.
     pub skipped: u64,
 }
 
 impl Slice {
-    /// Where to read on.
+    /// The offset after these bytes.
     pub fn next(&self) -> Offset {
         Offset(self.offset.0 + self.data.len() as u64)
     }
@@ -59,25 +58,10 @@ struct Shared {
     head: watch::Sender<Head>,
 }
 
-/// The segments are immutable: a reader's clone stays what it was, and costs no copy.
-#[derive(Debug)]
-struct Ring {
-    segments: VecDeque<Segment>,
-    head: u64,
-    kept: usize,
-    capacity: usize,
-}
-
-#[derive(Debug)]
-struct Segment {
-    offset: u64,
-    data: Bytes,
-}
-
 impl OutputLog {
     /// A log that keeps the last `capacity` bytes.
     pub fn new(capacity: usize) -> Self {
-        let ring = Ring { segments: VecDeque::new(), head: 0, kept: 0, capacity };
+        let ring = Ring::new(capacity);
         let (head, _) = watch::channel(Head::Live(Offset(0)));
         Self { shared: Arc::new(Shared { ring: Mutex::new(ring), head }) }
     }
@@ -96,12 +80,12 @@ impl OutputLog {
         });
     }
 
-    /// Says that no more output comes: readers end once they have read everything.
+    /// Marks the output as complete: readers end once they have read everything.
     pub fn close(&self) {
         self.shared.head.send_modify(|state| *state = Head::Ended(state.offset()));
     }
 
-    /// Says that another child writes from here on. Offsets continue.
+    /// Marks the output as live again for another child. Offsets continue.
     pub fn reopen(&self) {
         self.shared.head.send_modify(|state| *state = Head::Live(state.offset()));
     }
@@ -128,7 +112,8 @@ impl OutputLog {
         if rest.is_empty() {
             return first;
         }
-        // The writer waits for nobody's copying: only the segments' handles are taken under the lock.
+        // Only the segments' handles are taken under the lock, so that the writer does not wait for
+        // the copy.
         let length = first.data.len() + rest.iter().map(Bytes::len).sum::<usize>();
         let mut joined = Vec::with_capacity(length);
         joined.extend_from_slice(&first.data);
@@ -138,7 +123,7 @@ impl OutputLog {
         Slice { data: Bytes::from(joined), ..first }
     }
 
-    /// What stands at `offset`, and the segments after it, together at most `limit` bytes.
+    /// The slice at `offset` and the segments after it, together at most `limit` bytes.
     fn segments(&self, offset: Offset, limit: usize) -> (Slice, Vec<Bytes>) {
         let ring = self.ring();
         let first = ring.read(offset.0, limit);
@@ -161,7 +146,7 @@ impl OutputLog {
         OutputReader { log: self.clone(), head: self.shared.head.subscribe(), offset }
     }
 
-    /// Tells of every change of the head; for those who wait on other things too.
+    /// A receiver of every change of the head, for callers that also wait for other things.
     pub fn subscribe(&self) -> watch::Receiver<Head> {
         self.shared.head.subscribe()
     }
@@ -170,60 +155,6 @@ impl OutputLog {
         // No operation on the ring can leave it half changed, so a panic elsewhere while the lock
         // was held does no harm.
         self.shared.ring.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Ring {
-    fn oldest(&self) -> u64 {
-        self.segments.front().map_or(self.head, |segment| segment.offset)
-    }
-
-    fn push(&mut self, data: &[u8]) {
-        self.head += data.len() as u64;
-        self.kept += data.len();
-        match self.segments.back_mut() {
-            Some(last) if last.data.len() + data.len() <= MERGE_LIMIT => {
-                last.data = Bytes::from([&last.data, data].concat());
-            }
-            Some(_) | None => {
-                let offset = self.head - data.len() as u64;
-                self.segments.push_back(Segment { offset, data: Bytes::copy_from_slice(data) });
-            }
-        }
-        self.trim();
-    }
-
-    /// Drops what is too old. The last segment to be cut keeps its memory until it goes as a
-    /// whole, which bounds the memory by the capacity and one push.
-    fn trim(&mut self) {
-        while self.kept > self.capacity {
-            let excess = self.kept - self.capacity;
-            let Some(first) = self.segments.front_mut() else { return };
-            if first.data.len() <= excess {
-                self.kept -= first.data.len();
-                self.segments.pop_front();
-            } else {
-                first.data = first.data.slice(excess..);
-                first.offset += excess as u64;
-                self.kept -= excess;
-            }
-        }
-    }
-
-    fn read(&self, asked: u64, limit: usize) -> Slice {
-        let offset = asked.clamp(self.oldest(), self.head);
-        let skipped = offset.saturating_sub(asked);
-        let index = self.segments.partition_point(|segment| segment.offset <= offset);
-        let data = index.checked_sub(1).and_then(|index| self.segments.get(index)).map_or_else(
-            Bytes::new,
-            |segment| {
-                let start =
-                    usize::try_from(offset - segment.offset).unwrap_or(usize::MAX).min(segment.data.len());
-                let end = start.saturating_add(limit).min(segment.data.len());
-                segment.data.slice(start..end)
-            },
-        );
-        Slice { data, offset: Offset(offset), skipped }
     }
 }
 
@@ -240,7 +171,7 @@ impl OutputReader {
     /// wait loses nothing.
     pub async fn next(&mut self, limit: usize) -> Option<Slice> {
         loop {
-            // The head is looked at first: what comes after is then seen as a change.
+            // The head is read first, so that output after this point counts as a change.
             let head = *self.head.borrow_and_update();
             let slice = self.log.read_joined(self.offset, limit.max(1));
             if !slice.data.is_empty() || slice.skipped > 0 {
@@ -261,6 +192,7 @@ impl OutputReader {
 
 #[cfg(test)]
 mod tests {
+    use super::ring::MERGE_LIMIT;
     use super::*;
 
     #[test]
@@ -299,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_is_bounded_and_says_where_it_is() {
+    fn a_read_is_bounded_and_returns_its_offset() {
         let log = OutputLog::new(100);
         log.push(b"hello world");
         let slice = log.read(Offset(6), 3);
@@ -360,12 +292,12 @@ mod tests {
         log.push(b"two");
         let slice = reader.next(100).await.unwrap();
         assert_eq!((&slice.data[..], slice.offset), (&b"two"[..], Offset(3)));
-        // Closed and reopened while nobody looked: the reader never ends.
+        // Closed and reopened between two reads: the reader does not end.
         log.close();
         log.reopen();
         let (slice, ()) = tokio::join!(reader.next(100), async { log.push(b"three") });
         assert_eq!(slice.unwrap().data, "three");
-        // What was written before the end is read before the end.
+        // Bytes written before the end are read before the end.
         log.push(b"last");
         log.close();
         assert_eq!(reader.next(100).await.unwrap().data, "last");

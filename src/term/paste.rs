@@ -1,16 +1,23 @@
-//! Text input as a terminal sends it: typed, or pasted when it spans lines.
-//! It knows the bytes and not who writes them.
+//! Encodes text input as a terminal sends it: typed, or as a bracketed paste if it spans lines.
+//! It does not write the bytes.
 
-const PASTE_START: &[u8] = b"\x1b[200~";
-const PASTE_END: &[u8] = b"\x1b[201~";
+/// Starts a bracketed paste.
+pub(crate) const PASTE_START: &str = "\x1b[200~";
+/// Ends a bracketed paste.
+pub(crate) const PASTE_END: &str = "\x1b[201~";
 
-/// The ways in which a program may recognise the end of a paste.
-const END_MARKERS: [&str; 2] = ["\x1b[201~", "\u{9b}201~"];
+/// The encodings of the end of a paste that a program may recognise: seven-bit and eight-bit.
+const END_MARKERS: [&str; 2] = [PASTE_END, "\u{9b}201~"];
 
-/// Encodes `text`, then Enter if asked for.
+/// Puts `text` between the brackets of a paste. The text must not contain the end of a paste.
+pub(crate) fn bracket(text: &str) -> String {
+    format!("{PASTE_START}{text}{PASTE_END}")
+}
+
+/// Encodes `text`, with Enter after it if `enter` is set.
 ///
 /// Line breaks, however written, become carriage returns, because that is what the Enter key and
-/// a paste send. If the program enabled bracketed paste and a line break stands before the last
+/// a paste send. If the program enabled bracketed paste and a line break comes before the last
 /// character, the text is sent as one paste, so that no line of it is taken for a command of its
 /// own; a line break at the very end stays outside of the paste and submits it.
 pub fn encode_text(text: &str, enter: bool, bracketed_paste: bool) -> Vec<u8> {
@@ -21,9 +28,7 @@ pub fn encode_text(text: &str, enter: bool, bracketed_paste: bool) -> Vec<u8> {
     };
     let mut out = Vec::with_capacity(text.len() + PASTE_START.len() + PASTE_END.len() + 1);
     if bracketed_paste && body.contains('\r') {
-        out.extend_from_slice(PASTE_START);
-        out.extend_from_slice(without_end_markers(body).as_bytes());
-        out.extend_from_slice(PASTE_END);
+        out.extend_from_slice(bracket(&without_end_markers(body)).as_bytes());
     } else {
         out.extend_from_slice(body.as_bytes());
     }
@@ -34,7 +39,7 @@ pub fn encode_text(text: &str, enter: bool, bracketed_paste: bool) -> Vec<u8> {
     out
 }
 
-/// Removes everything that could end the paste early, also what only removing would put together.
+/// Removes every end of a paste, also those that only a removal puts together.
 fn without_end_markers(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
@@ -57,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn paste_only_where_lines_are_inside() {
+    fn only_text_with_an_inner_line_break_is_pasted() {
         let cases = [
             // text, enter, without bracketed paste, with it
             ("", false, "", ""),
@@ -81,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_paste_cannot_be_smuggled_in() {
+    fn the_end_of_a_paste_is_removed_from_the_text() {
         let hostile = [
             "a\n\x1b[201~rm",
             "a\n\x1b[20\x1b[201~1~rm",

@@ -1,31 +1,32 @@
-//! One row of a screen or one line of scrollback: its text once, and its colours as runs beside it.
-//! It knows how to write itself as text or with SGR sequences, and not where it stands.
+//! One row of a screen or of the scrollback: its text, and its colours as runs over the text.
+//! It does not know its position.
 
-use std::fmt::Write;
+use avt::{Cell, Pen};
 
-use avt::{Cell, Color, Pen};
+use super::cluster::Clusters;
+use super::rendition::Rendition;
 
 /// A right-trimmed row. The text is stored ready to read; the ANSI form is written on demand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The characters up to the last one that can be seen, coloured blanks included.
+    /// The characters up to the last visible one; coloured blanks are visible.
     text: Box<str>,
-    /// How much of `text` is left when trailing blanks are cut off, in bytes.
+    /// The length of `text` without trailing blanks, in bytes.
     trimmed: u32,
-    /// Empty when the whole row has the default look, which most lines of most programs have.
+    /// Empty when the whole row has the default style, as most rows do.
     runs: Box<[Run]>,
 }
 
-/// Characters that share one look.
+/// Characters that share one style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece<'a> {
     pub text: &'a str,
-    pub look: Look,
+    pub style: Style,
 }
 
-/// What tells hints, cursors and selections from ordinary text.
+/// The attributes that distinguish hints, cursors and selections from ordinary text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct Style {
     pub faint: bool,
     pub inverse: bool,
     /// It has a background of its own.
@@ -33,7 +34,7 @@ pub struct Look {
     pub underlined: bool,
 }
 
-/// Characters that share one look, from the end of the run before up to `end` (a byte offset).
+/// Characters that share one style, from the end of the run before up to `end` (a byte offset).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     end: u32,
@@ -41,19 +42,19 @@ struct Run {
 }
 
 impl Row {
-    /// The characters without trailing blanks; a wide character stands there once.
+    /// The characters without trailing blanks; a wide character is there once.
     pub fn text(&self) -> &str {
         self.text.get(..self.trimmed as usize).unwrap_or(&self.text)
     }
 
-    /// The row with SGR sequences; it starts from the default look and ends in it.
+    /// The row with SGR sequences; it starts from the default style and ends in it.
     pub fn ansi(&self) -> String {
         let mut out = String::with_capacity(self.text.len() + 12 * self.runs.len());
         self.write_ansi(&mut out);
         out
     }
 
-    pub fn write_ansi(&self, out: &mut String) {
+    fn write_ansi(&self, out: &mut String) {
         if self.runs.is_empty() {
             out.push_str(self.text());
             return;
@@ -62,7 +63,7 @@ impl Row {
         let mut current = Pen::default();
         for run in &self.runs {
             if run.pen != current {
-                write_sgr(&run.pen, out);
+                Rendition::from(&run.pen).write(out);
                 current = run.pen;
             }
             out.push_str(self.text.get(start..run.end as usize).unwrap_or_default());
@@ -73,13 +74,14 @@ impl Row {
         }
     }
 
-    /// The text in pieces that look the same, coloured blanks at the end included.
+    /// The text in pieces of one style each, with coloured blanks at the end.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
-        let plain = self.runs.is_empty().then_some(Piece { text: &self.text, look: Look::default() });
+        let plain =
+            self.runs.is_empty().then_some(Piece { text: &self.text, style: Style::default() });
         let starts = std::iter::once(0).chain(self.runs.iter().map(|run| run.end as usize));
         let pieces = starts.zip(&self.runs).map(|(start, run)| Piece {
             text: self.text.get(start..run.end as usize).unwrap_or_default(),
-            look: Look {
+            style: Style {
                 faint: run.pen.is_faint(),
                 inverse: run.pen.is_inverse(),
                 backed: run.pen.background().is_some(),
@@ -89,13 +91,13 @@ impl Row {
         plain.into_iter().chain(pieces)
     }
 
-    /// What the row costs in memory, so that many of them can be bounded.
+    /// The memory that the row takes, which bounds the scrollback.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.text.len() + size_of_val(&*self.runs)
     }
 }
 
-/// Builds rows from cells; kept and reused so that building allocates no more than the row keeps.
+/// Builds rows from cells. It is reused, so that a row allocates only the memory that it keeps.
 #[derive(Debug, Default)]
 pub(super) struct RowBuilder {
     text: String,
@@ -103,7 +105,7 @@ pub(super) struct RowBuilder {
 }
 
 impl RowBuilder {
-    pub(super) fn build(&mut self, cells: &[Cell]) -> Row {
+    pub(super) fn build(&mut self, cells: &[Cell], clusters: &Clusters) -> Row {
         self.text.clear();
         self.runs.clear();
         let cells = without_unseen_end(cells);
@@ -115,7 +117,10 @@ impl RowBuilder {
                 pen = *cell.pen();
             }
             if cell.width() > 0 {
-                self.text.push(cell.char());
+                match clusters.get(cell.char()) {
+                    Some(cluster) => self.text.push_str(&cluster.text),
+                    None => self.text.push(cell.char()),
+                }
             }
         }
         if !(self.runs.is_empty() && pen.is_default()) {
@@ -134,18 +139,18 @@ impl RowBuilder {
     }
 }
 
-/// A row has at most 1000 cells of at most 4 bytes, so the conversion never saturates.
+/// A row has at most 1000 cells of at most 64 bytes, so the conversion never saturates.
 fn byte_offset(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// Most lines are shorter than the screen is wide, so their blank ends are most of what is scrolled out.
+/// The cells without the invisible blanks at the end, which are most of the cells that scroll out.
 fn without_unseen_end(cells: &[Cell]) -> &[Cell] {
     let end = cells.iter().rposition(|cell| !is_unseen(cell)).map_or(0, |last| last + 1);
     cells.get(..end).unwrap_or_default()
 }
 
-/// A blank whose look shows nothing: a bold or red space is as invisible as a plain one.
+/// Whether the cell is a blank that looks like a plain one, as a bold or red space does.
 fn is_unseen(cell: &Cell) -> bool {
     let pen = cell.pen();
     cell.char() == ' '
@@ -156,43 +161,6 @@ fn is_unseen(cell: &Cell) -> bool {
         && !pen.is_strikethrough()
 }
 
-/// Writes the one sequence that leads from any look to this one.
-fn write_sgr(pen: &Pen, out: &mut String) {
-    out.push_str("\x1b[0");
-    let attributes = [
-        (pen.is_bold(), ";1"),
-        (pen.is_faint(), ";2"),
-        (pen.is_italic(), ";3"),
-        (pen.is_underline(), ";4"),
-        (pen.is_blink(), ";5"),
-        (pen.is_inverse(), ";7"),
-        (pen.is_strikethrough(), ";9"),
-    ];
-    for (set, code) in attributes {
-        if set {
-            out.push_str(code);
-        }
-    }
-    if let Some(color) = pen.foreground() {
-        write_color(color, 30, out);
-    }
-    if let Some(color) = pen.background() {
-        write_color(color, 40, out);
-    }
-    out.push('m');
-}
-
-fn write_color(color: Color, base: u8, out: &mut String) {
-    let written = match color {
-        Color::Indexed(index @ 0..8) => write!(out, ";{}", base + index),
-        Color::Indexed(index @ 8..16) => write!(out, ";{}", base + 52 + index),
-        Color::Indexed(index) => write!(out, ";{};5;{index}", base + 8),
-        Color::RGB(rgb) => write!(out, ";{};2;{};{};{}", base + 8, rgb.r, rgb.g, rgb.b),
-    };
-    // Writing into a String cannot fail.
-    debug_assert!(written.is_ok());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,7 +168,8 @@ mod tests {
     fn row(bytes: &str) -> Row {
         let mut terminal = avt::Terminal::new(20, 1).unwrap();
         terminal.feed(bytes);
-        RowBuilder::default().build(terminal.screen().line(0).unwrap().cells())
+        RowBuilder::default()
+            .build(terminal.screen().line(0).unwrap().cells(), &Clusters::default())
     }
 
     #[test]
@@ -228,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_that_can_be_seen_stay_in_the_ansi_form_only() {
+    fn visible_blanks_are_kept_in_the_ansi_form_only() {
         let bar = row("ok\x1b[7m   \x1b[0m  ");
         assert_eq!(bar.text(), "ok");
         assert_eq!(bar.ansi(), "ok\x1b[0;7m   \x1b[0m");
@@ -237,22 +206,22 @@ mod tests {
     }
 
     #[test]
-    fn pieces_tell_hints_and_cursors_from_text() {
-        let look = |faint, inverse, backed| Look { faint, inverse, backed, underlined: false };
+    fn pieces_distinguish_hints_and_cursors_from_text() {
+        let style = |faint, inverse, backed| Style { faint, inverse, backed, underlined: false };
         let row = row("\x1b[44ma\x1b[0mb\x1b[7mT\x1b[0;2mry\x1b[0m");
-        let pieces: Vec<_> = row.pieces().map(|piece| (piece.text, piece.look)).collect();
+        let pieces: Vec<_> = row.pieces().map(|piece| (piece.text, piece.style)).collect();
         let wanted = [
-            ("a", look(false, false, true)),
-            ("b", look(false, false, false)),
-            ("T", look(false, true, false)),
-            ("ry", look(true, false, false)),
+            ("a", style(false, false, true)),
+            ("b", style(false, false, false)),
+            ("T", style(false, true, false)),
+            ("ry", style(true, false, false)),
         ];
         assert_eq!(pieces, wanted);
         assert_eq!(self::row("ab").pieces().map(|piece| piece.text).collect::<Vec<_>>(), ["ab"]);
     }
 
     #[test]
-    fn wide_characters_stand_once() {
+    fn a_wide_character_is_in_the_text_once() {
         assert_eq!(row("日本x").text(), "日本x");
     }
 }

@@ -1,5 +1,5 @@
-//! What the terminal shows at one moment, as an immutable value that any number of readers share.
-//! It knows nothing of bytes, of avt or of who looks at it.
+//! A snapshot of the terminal's screen, as an immutable value that any number of readers share.
+//! It knows neither bytes nor avt.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use super::modes::Modes;
 use super::row::Row;
 use super::size::Size;
 
-/// The screen counter: it grows with every visible change and goes on over restarts of the child.
+/// The screen counter: it grows with every visible change, also across restarts of the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ScreenSeq(pub u64);
 
-/// Where the cursor stands, counted from 0; a cursor that waits to wrap stands on the last column.
+/// The position of the cursor, counted from 0; a cursor that waits to wrap is on the last column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     pub row: u16,
@@ -78,7 +78,7 @@ impl Screen {
         self.seq
     }
 
-    /// The title that the program set last; empty when it set none.
+    /// The title that the program set last; empty if it set none.
     pub fn title(&self) -> &str {
         &self.title
     }
@@ -91,7 +91,8 @@ impl Screen {
         self.modes.alt_screen
     }
 
-    /// Whether two snapshots show the same, whatever their counters say.
+    /// Whether two snapshots show the same, apart from their counters.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub fn shows_the_same(&self, other: &Screen) -> bool {
         self.rows == other.rows
             && self.cursor == other.cursor

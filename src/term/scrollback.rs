@@ -1,11 +1,11 @@
-//! The lines that left the primary screen at its top, bounded by count and by memory.
-//! It knows nothing of the terminal; line numbers are absolute and never used twice.
+//! The lines that scrolled off the top of the primary screen, bounded in number and memory.
+//! Line numbers are absolute and never used twice.
 
 use std::collections::VecDeque;
 
 use super::row::Row;
 
-/// The memory that the lines may take, whatever their number.
+/// The most memory that the lines may take.
 const MEMORY_LIMIT: usize = 16 * 1024 * 1024;
 
 /// The number of a line since the session began, counted from 0.
@@ -59,9 +59,13 @@ impl Scrollback {
         LineNumber(self.first + self.lines.len() as u64)
     }
 
-    /// Up to `limit` lines from number `from` on; numbers that fell off are skipped, and the
-    /// numbers returned say so.
-    pub fn range(&self, from: LineNumber, limit: usize) -> impl ExactSizeIterator<Item = (LineNumber, &Row)> {
+    /// Up to `limit` lines from number `from` on; lines that were dropped are skipped, as the
+    /// returned numbers show.
+    pub fn range(
+        &self,
+        from: LineNumber,
+        limit: usize,
+    ) -> impl ExactSizeIterator<Item = (LineNumber, &Row)> {
         let start = from.0.saturating_sub(self.first);
         let start = usize::try_from(start).unwrap_or(usize::MAX).min(self.lines.len());
         let end = start.saturating_add(limit).min(self.lines.len());
@@ -78,7 +82,7 @@ impl Scrollback {
         self.range(LineNumber(self.first + skipped), count)
     }
 
-    /// Forgets the lines; their numbers stay used.
+    /// Drops all lines; their numbers are not used again.
     pub fn clear(&mut self) {
         self.first += self.lines.len() as u64;
         self.lines = VecDeque::new();
@@ -89,12 +93,14 @@ impl Scrollback {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::term::cluster::Clusters;
     use crate::term::row::RowBuilder;
 
     fn line(text: &str) -> Row {
         let mut terminal = avt::Terminal::new(40, 1).unwrap();
         terminal.feed(text);
-        RowBuilder::default().build(terminal.screen().line(0).unwrap().cells())
+        RowBuilder::default()
+            .build(terminal.screen().line(0).unwrap().cells(), &Clusters::default())
     }
 
     fn texts<'a>(lines: impl Iterator<Item = (LineNumber, &'a Row)>) -> Vec<(u64, String)> {
@@ -109,7 +115,10 @@ mod tests {
         }
         assert_eq!(scrollback.first_line(), LineNumber(2));
         assert_eq!(scrollback.next_line(), LineNumber(5));
-        assert_eq!(texts(scrollback.range(LineNumber(0), 2)), [(2, "line 2".into()), (3, "line 3".into())]);
+        assert_eq!(
+            texts(scrollback.range(LineNumber(0), 2)),
+            [(2, "line 2".into()), (3, "line 3".into())]
+        );
         assert_eq!(texts(scrollback.range(LineNumber(4), 9)), [(4, "line 4".into())]);
         assert_eq!(scrollback.range(LineNumber(u64::MAX), usize::MAX).len(), 0);
         assert_eq!(texts(scrollback.last(1)), [(4, "line 4".into())]);
@@ -120,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_besides_the_count() {
+    fn memory_is_bounded_as_well_as_the_number_of_lines() {
         let cost = line("0123456789").memory();
         let mut scrollback = Scrollback::with_memory_limit(1000, 10 * cost);
         for _ in 0..100 {
@@ -136,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_zero_keeps_nothing_but_counts() {
+    fn a_limit_of_zero_keeps_no_lines_and_still_counts_them() {
         let mut scrollback = Scrollback::new(0);
         scrollback.push(line("x"));
         assert!(scrollback.is_empty());

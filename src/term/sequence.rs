@@ -1,5 +1,5 @@
 //! One complete CSI sequence, split into its prefix, parameters, intermediates and final byte.
-//! It knows the grammar of such sequences and not what any of them means.
+//! It does not know what a sequence means.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,13 @@ impl<'a> Csi<'a> {
         let (params, intermediates) = rest.split_at_checked(params_len)?;
         let in_order = intermediates.iter().all(|byte| matches!(byte, b' '..=b'/'));
         // A sequence that starts with a colon is reserved, and ignored by every terminal.
-        (in_order && !params.starts_with(b":")).then_some(Self { body, prefix, params, intermediates, last })
+        (in_order && !params.starts_with(b":")).then_some(Self {
+            body,
+            prefix,
+            params,
+            intermediates,
+            last,
+        })
     }
 
     /// The parameters' first parts; an empty one is 0, as everywhere in these sequences.
@@ -42,6 +48,12 @@ impl<'a> Csi<'a> {
                 number.saturating_mul(10).saturating_add(u16::from(digit - b'0')).min(LARGEST)
             })
         })
+    }
+
+    /// Whether the only parameter is this number; none is the same as 0. A query has exactly its
+    /// own form, so that no reply is taken for a query.
+    pub(crate) fn asks(&self, number: u16) -> bool {
+        !self.params.contains(&b';') && !self.params.contains(&b':') && self.number(0) == number
     }
 
     pub(crate) fn number(&self, index: usize) -> u16 {

@@ -1,10 +1,10 @@
 //! Graphic rendition: the parameters of `CSI … m` as operations on the pen.
-//! It knows looks and not where they are drawn; what avt cannot show is read over, not misread.
+//! A parameter that avt cannot show is skipped with all its parts, so that no part is misread.
 
 use avt::Color;
 use avt::parser::{SgrOp, SgrOps};
 
-/// As many operations as one sequence may have; the rest is ignored, as terminals do.
+/// The most operations of one sequence; the rest is ignored, as terminals do.
 const LIMIT: usize = 32;
 
 /// A parameter: its number and, where colons follow, its parts.
@@ -50,7 +50,7 @@ fn operation(param: Param<'_>, rest: &mut Params<'_>) -> Option<SgrOp> {
         39 => Some(SgrOp::ResetForegroundColor),
         48 => color(param, rest).map(SgrOp::SetBackgroundColor),
         49 => Some(SgrOp::ResetBackgroundColor),
-        // The underline's own colour: not shown, but its parameters are its own.
+        // The underline's colour is not shown, but its parameters must be read.
         58 => {
             color(param, rest);
             None
@@ -73,7 +73,8 @@ fn operation(param: Param<'_>, rest: &mut Params<'_>) -> Option<SgrOp> {
     }
 }
 
-/// A colour, in either form: `38;5;n` and `38;2;r;g;b`, or with colons and an optional colour space.
+/// A colour, in either form: `38;5;n` and `38;2;r;g;b`, or with colons and an optional colour
+/// space.
 fn color(param: Param<'_>, rest: &mut Params<'_>) -> Option<Color> {
     if param.parts.is_empty() {
         return match rest.next()?.number {
@@ -94,7 +95,9 @@ fn color(param: Param<'_>, rest: &mut Params<'_>) -> Option<Color> {
     }
     match parts.get(..len)? {
         [5, index, ..] => Some(Color::Indexed(component(*index))),
-        [2, r, g, b] | [2, _, r, g, b, ..] => Some(Color::rgb(component(*r), component(*g), component(*b))),
+        [2, r, g, b] | [2, _, r, g, b, ..] => {
+            Some(Color::rgb(component(*r), component(*g), component(*b)))
+        }
         _ => None,
     }
 }
@@ -127,7 +130,9 @@ impl<'a> Iterator for Params<'a> {
         self.bytes = rest;
         let colon = param.iter().position(|byte| *byte == b':');
         Some(match colon {
-            Some(colon) => Param { number: number(param.get(..colon)?), parts: param.get(colon + 1..)? },
+            Some(colon) => {
+                Param { number: number(param.get(..colon)?), parts: param.get(colon + 1..)? }
+            }
             None => Param { number: number(param), parts: &[] },
         })
     }
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_and_their_operations() {
+    fn each_parameter_has_its_operation() {
         use SgrOp::*;
         let cases: &[(&str, &[SgrOp])] = &[
             ("", &[Reset]),
@@ -162,13 +167,23 @@ mod tests {
             ),
             (
                 "22;23;24;25;27;29",
-                &[ResetIntensity, ResetItalic, ResetUnderline, ResetBlink, ResetInverse, ResetStrikethrough],
+                &[
+                    ResetIntensity,
+                    ResetItalic,
+                    ResetUnderline,
+                    ResetBlink,
+                    ResetInverse,
+                    ResetStrikethrough,
+                ],
             ),
             ("31;47", &[SetForegroundColor(indexed(1)), SetBackgroundColor(indexed(7))]),
             ("90;107", &[SetForegroundColor(indexed(8)), SetBackgroundColor(indexed(15))]),
             ("39;49", &[ResetForegroundColor, ResetBackgroundColor]),
             ("38;5;200;1", &[SetForegroundColor(indexed(200)), SetBoldIntensity]),
-            ("1;48;2;1;2;300;0", &[SetBoldIntensity, SetBackgroundColor(Color::rgb(1, 2, 255)), Reset]),
+            (
+                "1;48;2;1;2;300;0",
+                &[SetBoldIntensity, SetBackgroundColor(Color::rgb(1, 2, 255)), Reset],
+            ),
             ("38:5:9", &[SetForegroundColor(indexed(9))]),
             ("38:2:1:2:3", &[SetForegroundColor(Color::rgb(1, 2, 3))]),
             ("48:2::1:2:3", &[SetBackgroundColor(Color::rgb(1, 2, 3))]),

@@ -1,7 +1,6 @@
-//! The size of a terminal, valid by construction.
-//! It knows nothing of who asks for a size or what a resize does.
+//! The size of a terminal, valid by construction. It does not know what a resize does.
 
-/// The largest number of columns or rows: it bounds the memory of one screen to 32 MiB.
+/// The largest number of columns or rows, which bounds the memory of one screen to 32 MiB.
 const LIMIT: u32 = 1000;
 
 /// Columns and rows, each from 1 to 1000.
@@ -13,7 +12,9 @@ pub struct Size {
 
 /// A size outside of the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("terminal size {cols}x{rows} is out of range: columns and rows must each be from 1 to 1000")]
+#[error(
+    "terminal size {cols}x{rows} is out of range: columns and rows must each be from 1 to 1000"
+)]
 pub struct InvalidSize {
     pub cols: u32,
     pub rows: u32,

@@ -1,9 +1,8 @@
-//! The terminal as the session sees it: bytes in, replies, signals and snapshots out.
-//! It does no I/O; who writes the replies and who hears the signals is not its business.
+//! The terminal that the session uses: bytes in, replies, signals and snapshots out.
+//! It does no I/O: its caller writes the replies and handles the signals.
 
 use std::sync::Arc;
 
-use super::dispatch::JOINER;
 use super::engine::Engine;
 use super::modes::Modes;
 use super::row::Row;
@@ -15,22 +14,22 @@ use super::tap::Tap;
 /// What a feed produced besides the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// Answers to the program's queries, to be written to it.
+    /// The replies to the program's queries, which the caller writes to it.
     pub replies: Vec<u8>,
-    /// What the program said of itself, in order.
+    /// The program's signals, in order.
     pub signals: Vec<Signal>,
 }
 
-/// Something the program told its terminal.
+/// A message from the program to its terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
-    /// Another title (OSC 0 or 2, or one taken back from the title stack).
+    /// Another title (OSC 0 or 2, or one restored from the title stack).
     Title(String),
     /// Another progress (OSC 9;4).
     Progress(Progress),
     /// A message for the user (OSC 9 or 777).
     Notification(Notification),
-    /// The program's own account of its state (OSC 7501), unread.
+    /// The program's own report of its state (OSC 7501), not parsed.
     ProgramStatus(String),
     /// The modes after a sequence that changed one.
     Modes(Modes),
@@ -39,7 +38,7 @@ pub enum Signal {
 /// The progress that a program shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// There is none, or no longer one.
+    /// None is shown.
     Cleared,
     Running {
         percent: u8,
@@ -53,7 +52,7 @@ pub enum Progress {
     },
 }
 
-/// A message that the program wants a user to see.
+/// A message from the program to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
     pub title: Option<String>,
@@ -65,14 +64,14 @@ pub struct Terminal {
     tap: Tap,
     engine: Engine,
     seq: ScreenSeq,
-    /// The last snapshot; the current one as long as its counter is.
+    /// The last snapshot, which is current as long as its counter is.
     snapshot: Option<Arc<Screen>>,
 }
 
 impl Terminal {
-    /// `version` is what the terminal answers when a program asks for its name and version.
+    /// `version` is the reply to a program's query for the terminal's version.
     pub fn new(size: Size, scrollback_lines: usize, version: &str) -> Self {
-        // The version ends up in a reply, so it must not be able to end the string it stands in.
+        // The version is part of a reply, so it must not contain the end of that string.
         let version: String = version.chars().filter(|c| !c.is_control()).collect();
         Self {
             tap: Tap::new(),
@@ -82,7 +81,7 @@ impl Terminal {
         }
     }
 
-    /// Takes in output of the child, cut anywhere.
+    /// Processes output of the child, cut anywhere.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
         let cursor = self.engine.cursor();
         self.tap.feed(bytes, &mut self.engine);
@@ -100,8 +99,8 @@ impl Terminal {
         }
     }
 
-    /// Makes a fresh terminal for another child. Counters go on, and the scrollback is kept; what
-    /// stood on the screen is added to it.
+    /// Resets the terminal for another child. Counters continue, and the scrollback is kept with
+    /// the content of the screen added to it.
     pub fn reset_for_new_child(&mut self) {
         self.tap = Tap::new();
         self.engine.reset();
@@ -126,8 +125,14 @@ impl Terminal {
         self.engine.modes
     }
 
-    pub fn progress(&self) -> Progress {
+    #[cfg(test)]
+    pub(super) fn progress(&self) -> Progress {
         self.engine.progress
+    }
+
+    #[cfg(test)]
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     pub fn scrollback(&self) -> &Scrollback {
@@ -176,9 +181,7 @@ impl Terminal {
             dump.push_str(&self.engine.title);
             dump.push_str("\x1b\\");
         }
-        if self.engine.joined {
-            dump.push(JOINER);
-        }
+        dump.push_str(self.engine.prefix());
         let mut dump = dump.into_bytes();
         dump.extend_from_slice(&self.tap.pending());
         dump

@@ -1,11 +1,11 @@
-//! The real claude.
+//! Tests of the real claude.
 
-mod bare;
+mod api_errors;
 mod first_run;
 mod interrupt;
-mod life;
+mod keyboard;
+mod lifecycle;
 mod nudge;
 mod permission;
 mod question;
-mod talk;
-mod trouble;
+mod without_hooks;

@@ -1,12 +1,12 @@
-//! The real codex.
+//! Tests of the real codex.
 
-mod bare;
+mod api_errors;
 mod first_run;
 mod interrupt;
-mod life;
+mod keyboard;
+mod lifecycle;
 mod mcp;
 mod nudge;
 mod permission;
 mod question;
-mod talk;
-mod trouble;
+mod without_hooks;

@@ -1,5 +1,5 @@
-//! coop with the real agents in it: the real claude, codex and gemini, on a terminal of the real
-//! coop, against a model that the test itself plays on loopback.
+//! Tests of coop with the real claude, codex and gemini on its terminal, against a fake model on
+//! loopback.
 #![allow(
     clippy::disallowed_methods,
     clippy::panic,
@@ -11,20 +11,22 @@
 )]
 
 mod attach;
-mod bare;
 mod claude;
 mod codex;
-#[allow(dead_code, reason = "what a test can ask of the model does not depend on the tests there are")]
-mod fake;
+#[allow(dead_code, reason = "helpers stay although no current test uses them")]
+mod fake_model;
+mod foreground;
 mod gemini;
+#[allow(dead_code, reason = "helpers stay although no current test uses them")]
+mod harness;
 mod interrupt;
-mod life;
+mod keyboard;
+mod lifecycle;
 mod nudge;
 mod permission;
 mod question;
 mod resume;
 mod scenario;
-mod talk;
+mod sizes;
 mod usage;
-#[allow(dead_code, reason = "what a test can ask of a world does not depend on the tests there are")]
-mod world;
+mod without_hooks;

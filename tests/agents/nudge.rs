@@ -1,10 +1,10 @@
-//! Messages for an agent, whichever it is: each arrives once, whole, and as a message.
+//! Messages to an agent, for every agent: each arrives once, complete, and as a message.
 
 use coop_client::v1;
 
-use crate::world::{Setup, World, refusal};
+use crate::harness::{Setup, TestSession, error_code};
 
-/// What a message can look like, with a number for `{n}`.
+/// Kinds of messages; `{n}` is replaced by a number.
 const KINDS: [&str; 5] = [
     "short {n}",
     "first of {n}\nsecond\n\nfourth",
@@ -13,88 +13,102 @@ const KINDS: [&str; 5] = [
     "ends with a backslash {n} \\",
 ];
 
-/// Fifty messages: of every kind, large ones, and those that this agent could take for something else.
+/// Fifty messages: of every kind, large ones, and those that this agent could take for something
+/// else.
 fn messages(tricky: &[&str]) -> Vec<String> {
-    let lines =
-        (0..64).map(|line| format!("{{n}}: line {line} with some words in it, grüße 世界 🐔 \"quoted\"\n"));
+    let lines = (0..64).map(|line| {
+        format!("{{n}}: line {line} with some words in it, grüße 世界 🐔 \"quoted\"\n")
+    });
     let lines = lines.collect::<String>().trim_end().to_owned();
-    // The same word again and again would be echoed, and taken by some for a model that is stuck.
+    // The same word again and again would be echoed, and look to some agents like a stuck model.
     let wide = |words: u32| (0..words).map(|word| format!(" word{word}")).collect::<String>();
     let large = [
         lines,
         format!("wider than the terminal {{n}}{}", wide(120)),
         format!("five kilobytes {{n}}{}", wide(700)),
     ];
-    // A large one comes after each of the others in turn.
+    // A large message follows each of the others in turn.
     let others: Vec<&str> = KINDS.iter().chain(tricky).copied().collect();
-    let kinds: Vec<&str> =
-        (0..3 * others.len()).flat_map(|at| [others[at % others.len()], &large[at % large.len()]]).collect();
+    let kinds: Vec<&str> = (0..3 * others.len())
+        .flat_map(|at| [others[at % others.len()], &large[at % large.len()]])
+        .collect();
     (0..50).map(|number| kinds[number % kinds.len()].replace("{n}", &number.to_string())).collect()
 }
 
-/// A message without what coop puts around it so that it is one.
-fn bare(text: &str) -> &str {
+/// A message without the characters that coop adds around it.
+fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{2060}')
 }
 
-pub async fn fifty_in_a_row_arrive_once_each_and_whole(setup: Setup, tricky: &[&str]) {
-    let Some(mut world) = setup.idle().await else { return };
+pub async fn fifty_messages_arrive_once_and_complete(setup: Setup, tricky: &[&str]) {
+    let Some(mut session) = setup.idle().await else { return };
     let sent = messages(tricky);
     for message in &sent {
-        let nudged = world.nudge(message).await.expect("an idle agent takes a message");
+        let nudged = session.nudge(message).await.expect("an idle agent takes a message");
         assert_eq!((nudged.outcome.as_str(), nudged.delivered), ("accepted", true), "{message:?}");
         assert_eq!(nudged.state_before, "idle");
-        world.wait_state_after(nudged.seq, "idle").await;
+        session.wait_state_after(nudged.seq, "idle").await;
     }
-    let arrived = world.api.user_messages();
+    let arrived = session.api.user_messages();
     let [arrived, sent] =
-        [&arrived, &sent].map(|texts| texts.iter().map(|text| bare(text)).collect::<Vec<_>>());
+        [&arrived, &sent].map(|texts| texts.iter().map(|text| trimmed(text)).collect::<Vec<_>>());
     assert_eq!(arrived, sent);
-    let made = std::fs::read_dir(world.workspace()).expect("a workspace").count();
+    let made = std::fs::read_dir(session.workspace()).expect("a workspace").count();
     assert_eq!(made, 0, "no message was run as a command");
 }
 
-pub async fn a_busy_agent_refuses_or_queues_and_nothing_is_lost(setup: Setup) {
-    let Some(mut world) = setup.idle().await else { return };
-    world.works_at("gate", "#hold gate #say started").await;
-    let refused = world.nudge("not now").await.expect_err("it is busy");
-    assert_eq!(refusal(&refused), "AGENT_BUSY");
+pub async fn a_busy_agent_refuses_or_queues_messages(setup: Setup) {
+    let Some(mut session) = setup.idle().await else { return };
+    session.nudge_until_hold("gate", "#hold gate #say started").await;
+    let refused = session.nudge("not now").await.expect_err("it is busy");
+    assert_eq!(error_code(&refused), "AGENT_BUSY");
     for text in ["first in line", "second in line"] {
-        let queue = v1::NudgeRequest { message: text.into(), mode: "queue".into(), ..Default::default() };
-        let queued = world.nudge_with(queue).await.expect("queued");
+        let queue =
+            v1::NudgeRequest { message: text.into(), mode: "queue".into(), ..Default::default() };
+        let queued = session.nudge_with(queue).await.expect("queued");
         assert_eq!((queued.outcome.as_str(), queued.delivered), ("queued", false));
     }
-    world.api.release("gate");
-    world.hear("echo: second in line").await;
-    world.wait_state("idle").await;
-    assert_eq!(world.api.user_messages(), ["#hold gate #say started", "first in line", "second in line"]);
+    session.api.release("gate");
+    session.wait_reply("echo: second in line").await;
+    session.wait_state("idle").await;
+    assert_eq!(
+        session.api.user_messages(),
+        ["#hold gate #say started", "first in line", "second in line"]
+    );
 }
 
-pub async fn an_interrupting_message_takes_the_place_of_the_turn(setup: Setup) {
-    let Some(mut world) = setup.idle().await else { return };
+pub async fn an_interrupting_message_replaces_the_turn(setup: Setup) {
+    let Some(mut session) = setup.idle().await else { return };
     for (gate, busy) in
         [("before", "#hold before #say never"), ("middle", "#stream 3x0 #hold middle #say never")]
     {
-        world.works_at(gate, busy).await;
+        session.nudge_until_hold(gate, busy).await;
         let message = format!("do this instead of {gate}");
-        let interrupt = v1::NudgeRequest { message, mode: "interrupt".into(), ..Default::default() };
-        let nudged = world.nudge_with(interrupt).await.expect("taken");
+        let interrupt =
+            v1::NudgeRequest { message, mode: "interrupt".into(), ..Default::default() };
+        let nudged = session.nudge_with(interrupt).await.expect("taken");
         assert_eq!(nudged.outcome, "accepted");
-        world.hear(&format!("echo: do this instead of {gate}")).await;
-        world.wait_state_after(nudged.seq, "idle").await;
+        session.wait_reply(&format!("echo: do this instead of {gate}")).await;
+        session.wait_state_after(nudged.seq, "idle").await;
     }
-    let arrived = world.api.user_messages();
+    let arrived = session.api.user_messages();
     let instead: Vec<_> = arrived.iter().filter(|text| text.contains("instead")).collect();
     assert_eq!(instead, ["do this instead of before", "do this instead of middle"]);
 }
 
-/// Somebody's draft stands in the composer, after this mark: no message goes in, and none goes out.
-pub async fn none_goes_over_a_draft(world: &mut World, draft: &str, mark: &str) {
-    world.see_row("a draft", |row| row.starts_with(mark) && row.contains(draft)).await;
-    let refused = world.nudge("not over this").await.expect_err("there is a draft");
-    assert_eq!(refusal(&refused), "AGENT_BUSY");
-    let told: v1::NudgeResponse = coop_client::response(&refused, "NudgeResponse").expect("a response");
-    assert_eq!((told.delivered, told.reason.as_deref()), (false, Some("draft_in_composer")));
-    world.see_row("the draft as it was", |row| row.starts_with(mark) && row.contains(draft)).await;
-    assert_eq!(world.api.user_messages().len(), 0);
+/// A draft in the composer, after this mark: coop refuses messages and the draft is unchanged.
+pub async fn a_draft_blocks_messages(session: &mut TestSession, draft: &str, mark: &str) {
+    session.wait_row("a draft", |row| row.starts_with(mark) && row.contains(draft)).await;
+    let refused = session.nudge("not over this").await.expect_err("there is a draft");
+    assert_eq!(error_code(&refused), "AGENT_BUSY");
+    let response: v1::NudgeResponse =
+        coop_client::response(&refused, "NudgeResponse").expect("a response");
+    assert_eq!(
+        (response.delivered, response.reason.as_deref()),
+        (false, Some("draft_in_composer"))
+    );
+    session
+        .wait_row("the draft as it was", |row| row.starts_with(mark) && row.contains(draft))
+        .await;
+    assert_eq!(session.api.user_messages().len(), 0);
 }

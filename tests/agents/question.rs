@@ -1,9 +1,9 @@
-//! Questions that a model has, whichever agent puts them: what is asked, what is answered, what the model is told.
+//! Helpers for questions of the model, for every agent: questions, answers, and the tool result.
 
 use coop_client::v1;
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::harness::TestSession;
 
 pub fn choice(question: &str, header: &str, labels: &[&str], several: bool) -> Value {
     let options: Vec<Value> = labels
@@ -13,11 +13,11 @@ pub fn choice(question: &str, header: &str, labels: &[&str], several: bool) -> V
     json!({ "question": question, "header": header, "options": options, "multiSelect": several })
 }
 
-pub fn picked(options: &[i32]) -> v1::Answer {
+pub fn option_answer(options: &[i32]) -> v1::Answer {
     v1::Answer { options: options.to_vec(), ..Default::default() }
 }
 
-pub fn words(text: &str) -> v1::Answer {
+pub fn text_answer(text: &str) -> v1::Answer {
     v1::Answer { text: Some(text.to_owned()), ..Default::default() }
 }
 
@@ -25,13 +25,13 @@ pub fn answers(answers: Vec<v1::Answer>) -> v1::RespondRequest {
     v1::RespondRequest { answers, ..Default::default() }
 }
 
-/// What the model was told has all of the chosen in it, and nothing of the others.
-pub fn is_told(world: &World, chosen: &[&str], others: &[&str]) {
-    let told = world.api.last_result();
+/// Asserts that the tool result contains all of the chosen labels and none of the others.
+pub fn assert_tool_result(session: &TestSession, chosen: &[&str], others: &[&str]) {
+    let result = session.api.last_result();
     for label in chosen {
-        assert!(told.contains(label), "{label} in {told}");
+        assert!(result.contains(label), "{label} in {result}");
     }
     for label in others {
-        assert!(!told.contains(label), "no {label} in {told}");
+        assert!(!result.contains(label), "no {label} in {result}");
     }
 }

@@ -1,30 +1,30 @@
-//! A second coop goes on with the conversation of the first, whichever agent it is.
+//! A second coop resumes the conversation of the first, for every agent.
 
-use crate::world::Setup;
+use crate::harness::Setup;
 
 async fn resumed_by_its_id(setup: fn() -> Setup) {
-    let Some(mut world) = setup().idle().await else { return };
-    world.echoes("the first part").await;
-    let id = world.state().await.agent_session_id.expect("a conversation has an id");
-    world.start_again(&setup().coop(&["--resume", &id])).await;
-    world.wait_state("idle").await;
-    world.echoes("the second part").await;
-    assert_eq!(world.state().await.agent_session_id, Some(id));
-    let said = world.api.last_turn().body.to_string();
+    let Some(mut session) = setup().idle().await else { return };
+    session.round_trip("the first part").await;
+    let id = session.state().await.agent_session_id.expect("a conversation has an id");
+    session.restart_coop(&setup().coop(&["--resume", &id])).await;
+    session.wait_state("idle").await;
+    session.round_trip("the second part").await;
+    assert_eq!(session.state().await.agent_session_id, Some(id));
+    let said = session.api.last_turn().body.to_string();
     assert!(said.contains("the first part") && said.contains("the second part"), "{said}");
 }
 
 #[tokio::test]
-async fn claude_goes_on() {
+async fn claude_resumes() {
     resumed_by_its_id(Setup::claude).await;
 }
 
 #[tokio::test]
-async fn codex_goes_on() {
+async fn codex_resumes() {
     resumed_by_its_id(Setup::codex).await;
 }
 
 #[tokio::test]
-async fn gemini_goes_on() {
+async fn gemini_resumes() {
     resumed_by_its_id(Setup::gemini).await;
 }

@@ -1,11 +1,12 @@
-//! What an agent's model has used is counted once, in the same terms whichever agent it is, and over its restarts.
+//! Token usage is counted once per response, in the same terms for every agent, and across
+//! restarts.
 
 use coop_client::v1;
 use coop_client::v1::event::Payload;
 
-use crate::world::{Setup, World, until};
+use crate::harness::{Setup, TestSession, poll_until};
 
-/// What the fake model says that each of its answers has used, with nothing written to its cache.
+/// The usage of each response of the fake model, without cache writes.
 const EACH: v1::GetUsageResponse = v1::GetUsageResponse {
     input_tokens: 10,
     output_tokens: 5,
@@ -14,17 +15,20 @@ const EACH: v1::GetUsageResponse = v1::GetUsageResponse {
     cost_usd: None,
     requests: 1,
 };
-/// What it says that it has written to its cache.
+/// The tokens that each response writes to the cache.
 const WRITTEN: u64 = 3;
 
-async fn usage(world: &mut World) -> v1::GetUsageResponse {
-    world.client().get_usage(v1::GetUsageRequest {}).await.expect("told").into_inner()
+async fn usage(session: &mut TestSession) -> v1::GetUsageResponse {
+    session.client().get_usage(v1::GetUsageRequest {}).await.expect("the usage").into_inner()
 }
 
-/// Waits until so many answers are counted, and compares the numbers with what they must be.
-async fn counted(world: &mut World, requests: u64, cache_write: u64) {
-    let what = format!("{requests} answers of the model are counted");
-    let used = until(&what, async || Some(usage(world).await).filter(|used| used.requests >= requests)).await;
+/// Waits until this many responses are counted, and compares the totals.
+async fn counted(session: &mut TestSession, requests: u64, cache_write: u64) {
+    let what = format!("{requests} responses of the model are counted");
+    let used = poll_until(&what, async || {
+        Some(usage(session).await).filter(|used| used.requests >= requests)
+    })
+    .await;
     let wanted = v1::GetUsageResponse {
         input_tokens: requests * EACH.input_tokens,
         output_tokens: requests * EACH.output_tokens,
@@ -37,34 +41,34 @@ async fn counted(world: &mut World, requests: u64, cache_write: u64) {
 }
 
 async fn is_counted(setup: Setup, cache_write: u64) {
-    let Some(mut world) = setup.idle().await else { return };
-    assert_eq!(usage(&mut world).await, v1::GetUsageResponse::default());
-    world.echoes("one").await;
-    counted(&mut world, 1, cache_write).await;
+    let Some(mut session) = setup.idle().await else { return };
+    assert_eq!(usage(&mut session).await, v1::GetUsageResponse::default());
+    session.round_trip("one").await;
+    counted(&mut session, 1, cache_write).await;
 
-    // The words and the tool are one answer, and two lines in some logs.
-    let call = format!("#say Let me see. {} #say all made", world.shell_call("touch made"));
-    let nudged = world.nudge(&call).await.expect("taken");
-    world.wait_prompt().await;
-    world.accept().await;
-    world.hear("all made").await;
-    let idle = world.wait_state_after(nudged.seq, "idle").await;
-    counted(&mut world, 3, cache_write).await;
+    // The text and the tool call are one response, but two lines in some logs.
+    let call = format!("#say Let me see. {} #say all made", session.shell_call("touch made"));
+    let nudged = session.nudge(&call).await.expect("taken");
+    session.wait_prompt().await;
+    session.accept().await;
+    session.wait_reply("all made").await;
+    let idle = session.wait_state_after(nudged.seq, "idle").await;
+    counted(&mut session, 3, cache_write).await;
 
     let again = v1::RestartSessionRequest { force: true };
-    world.client().restart_session(again).await.expect("restarted");
-    world.wait_state_after(idle.since_seq, "idle").await;
-    world.echoes("anew").await;
-    counted(&mut world, 4, cache_write).await;
+    session.client().restart_session(again).await.expect("restarted");
+    session.wait_state_after(idle.since_seq, "idle").await;
+    session.round_trip("anew").await;
+    counted(&mut session, 4, cache_write).await;
 
-    let told = |event: &v1::Event| match &event.payload {
+    let requests = |event: &v1::Event| match &event.payload {
         Some(Payload::Usage(used)) => Some(used.requests),
         _ => None,
     };
-    let events = until("the last count is an event", async || {
-        Some(world.events()).filter(|events| events.iter().rev().find_map(told) == Some(4))
+    let events = poll_until("the last count is an event", async || {
+        Some(session.events()).filter(|events| events.iter().rev().find_map(requests) == Some(4))
     });
-    let mut counts: Vec<_> = events.await.iter().filter_map(told).collect();
+    let mut counts: Vec<_> = events.await.iter().filter_map(requests).collect();
     counts.dedup();
     assert_eq!(counts, [1, 2, 3, 4]);
 }

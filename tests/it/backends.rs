@@ -1,6 +1,7 @@
-//! `--attach`: coop at the terminal of a real tmux and a real GNU screen, each with sockets of its own.
+//! `--attach`: coop serves a session of a real tmux or GNU screen. Each test starts its own server
+//! with its own sockets.
 
-mod foreign;
 mod gnu_screen;
-mod refusals;
+mod multiplexer;
 mod tmux;
+mod unsupported;

@@ -1,4 +1,4 @@
-//! From start to end: how coop starts its child, replaces it, outlives it and goes.
+//! The life of a session: how coop starts its child, replaces it, outlives it and exits.
 
 use std::path::Path;
 use std::time::Instant;
@@ -11,14 +11,15 @@ use tonic::Streaming;
 use crate::support::coop::{Coop, SHELL, Setup};
 use crate::support::http::Http;
 use crate::support::session::{
-    Tape, child_pid, event, exited, lives, pid_in, refusal, rest, says_goodbye, see, status, type_line,
+    Recording, child_pid, event, exited, is_shutdown, lives, pid_in, refusal, rest, see, status,
+    type_line,
 };
 use crate::support::sse::Sse;
 use crate::support::until;
 use crate::support::ws::Socket;
 
-/// Starts like this and is meant to end by itself.
-async fn ends_with(args: &[&str]) -> (Option<i32>, String) {
+/// Runs coop until it exits by itself; returns its exit code and stderr.
+async fn run_to_the_end(args: &[&str]) -> (Option<i32>, String) {
     let (status, stderr) = Setup::new(args).fail().await;
     (status.code(), stderr)
 }
@@ -35,18 +36,18 @@ async fn events(client: &mut Client) -> Streaming<v1::Event> {
 // ---- Exit codes and usage ----
 
 #[tokio::test]
-async fn coop_ends_as_its_child_did() {
+async fn coop_exits_with_the_childs_exit_code() {
     let run = ["--port", "0", "--linger", "0", "--", "sh", "-c"];
     for (script, code) in
         [("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -9 $$", 137), ("kill -15 $$", 143)]
     {
-        let (ended, stderr) = ends_with(&[&run[..], &[script]].concat()).await;
+        let (ended, stderr) = run_to_the_end(&[&run[..], &[script]].concat()).await;
         assert_eq!(ended, Some(code), "{script}: {stderr}");
     }
 }
 
 #[tokio::test]
-async fn a_command_that_cannot_run_is_told_apart_from_wrong_usage() {
+async fn a_command_that_cannot_run_and_wrong_usage_have_different_exit_codes() {
     let setup = Setup::new(["--port", "0", "--socket", "left.sock", "--", "no-such-command"]);
     let home = setup.home().to_owned();
     let (status, stderr) = setup.fail().await;
@@ -70,14 +71,14 @@ async fn a_command_that_cannot_run_is_told_apart_from_wrong_usage() {
         &["--port", "0", "--label", "nothing", "--", "true"],
         &["--port", "0", "--log-level", "loud", "--", "true"],
     ] {
-        let (code, stderr) = ends_with(args).await;
+        let (code, stderr) = run_to_the_end(args).await;
         assert_eq!(code, Some(64), "{args:?}: {stderr}");
         assert!(!stderr.is_empty(), "{args:?}");
     }
 }
 
 #[tokio::test]
-async fn the_command_may_follow_without_dashes_and_keeps_its_own() {
+async fn the_command_may_follow_without_dashes_and_keeps_its_flags() {
     let coop = Setup::new(["--port", "0", "bash", "--norc", "--noprofile"]).start().await;
     let mut client = coop.grpc().await;
     type_line(&mut client, "echo $0-$((40+2))").await;
@@ -86,7 +87,7 @@ async fn the_command_may_follow_without_dashes_and_keeps_its_own() {
 }
 
 #[tokio::test]
-async fn arguments_stay_as_they_are() {
+async fn arguments_reach_the_command_unchanged() {
     let words = ["a b", "it's", "", "\"q\"", "ü€🦀", "*", "$HOME", "a\\nb", "--port"];
     let coop = Coop::run(["printf", "[%s]\\n"].iter().chain(&words)).await;
     let mut client = coop.grpc().await;
@@ -97,11 +98,26 @@ async fn arguments_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn stdout_has_one_line_for_each_listener_and_no_more() {
-    let args =
-        ["--port", "0", "--grpc-port", "0", "--health-port", "0", "--socket", "here.sock", "--", "cat"];
+async fn stdout_has_one_line_for_each_listener_and_nothing_else() {
+    let args = [
+        "--port",
+        "0",
+        "--grpc-port",
+        "0",
+        "--health-port",
+        "0",
+        "--socket",
+        "here.sock",
+        "--",
+        "cat",
+    ];
     let mut coop = Setup::new(args).start().await;
-    assert!(coop.http.is_some() && coop.grpc.is_some() && coop.health.is_some() && coop.socket.is_some());
+    assert!(
+        coop.http.is_some()
+            && coop.grpc.is_some()
+            && coop.health.is_some()
+            && coop.socket.is_some()
+    );
     assert_eq!(Http::tcp(coop.health.expect("a port")).get("/api/v1/health").await.status, 200);
     let socket = coop.home.path().join("here.sock");
     assert_eq!(Http::unix(&socket).get("/api/v1/health").await.status, 200);
@@ -112,7 +128,7 @@ async fn stdout_has_one_line_for_each_listener_and_no_more() {
 }
 
 #[tokio::test]
-async fn nothing_waits_for_whoever_does_not_read_the_log() {
+async fn an_unread_log_delays_nothing() {
     let mut coop = Coop::with(&["--log-level", "trace"], SHELL).await;
     let mut client = coop.grpc().await;
     let http = coop.http();
@@ -131,14 +147,14 @@ async fn nothing_waits_for_whoever_does_not_read_the_log() {
 // ---- After the child's exit ----
 
 #[tokio::test]
-async fn after_the_exit_reads_go_on_and_writes_say_so() {
+async fn after_the_exit_reads_work_and_writes_are_refused() {
     let mut coop = Coop::run(["sh", "-c", "echo last words; exit 3"]).await;
     let mut client = coop.grpc().await;
     assert_eq!(exited(&mut client).await, (Some(3), None));
     see(&mut client, "last words").await;
-    let mut tape = Tape::record(&mut client).await;
-    tape.until_end().await;
-    assert_eq!(tape.text(), "last words\r\n");
+    let mut recording = Recording::record(&mut client).await;
+    recording.until_end().await;
+    assert_eq!(recording.text(), "last words\r\n");
 
     let http = coop.http();
     for (path, body) in [
@@ -153,7 +169,9 @@ async fn after_the_exit_reads_go_on_and_writes_say_so() {
         assert_eq!((answer.status.as_u16(), answer.code().as_str()), (410, "EXITED"), "{path}");
     }
     assert_eq!(http.get("/api/v1/session/cwd").await.code(), "EXITED");
-    for path in ["screen", "screen/text", "scrollback", "output", "status", "agent/state", "env", "health"] {
+    for path in
+        ["screen", "screen/text", "scrollback", "output", "status", "agent/state", "env", "health"]
+    {
         assert_eq!(http.get(&format!("/api/v1/{path}")).await.status, 200, "{path}");
     }
     let health = http.get("/api/v1/health").await.json();
@@ -164,7 +182,7 @@ async fn after_the_exit_reads_go_on_and_writes_say_so() {
     assert_eq!(http.get("/api/v1/ready").await.code(), "NOT_READY");
     assert_eq!(http.get("/api/v1/agent/state").await.json()["state"], "exited");
 
-    // Nothing was kept for the next child.
+    // The next child gets no input from before.
     client.restart_session(v1::RestartSessionRequest { force: true }).await.expect("restarted");
     exited(&mut client).await;
     let status = status(&mut client).await;
@@ -174,18 +192,37 @@ async fn after_the_exit_reads_go_on_and_writes_say_so() {
 }
 
 #[tokio::test]
-async fn a_lingering_coop_serves_and_then_goes() {
+async fn a_child_that_has_exited_has_no_directory() {
+    // Its background job prints on, so the exit is announced only two seconds later.
+    let script = "(while :; do echo more; sleep 0.02; done) & read line; exit 3";
+    let coop = Coop::run(["sh", "-c", script]).await;
+    let http = coop.http();
+    assert_eq!(http.get("/api/v1/session/cwd").await.status, 200);
+    type_line(&mut coop.grpc().await, "").await;
+    until("EXITED", async || {
+        let answer = http.get("/api/v1/session/cwd").await;
+        if answer.status == 200 {
+            return None;
+        }
+        assert_eq!((answer.status.as_u16(), answer.code().as_str()), (410, "EXITED"));
+        Some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lingering_coop_serves_and_then_exits() {
     let mut coop = Coop::with(&["--linger", "1"], ["sh", "-c", "read line; exit 5"]).await;
     let mut client = coop.grpc().await;
     let mut events = events(&mut client).await;
     type_line(&mut client, "").await;
     let exit = event(&mut events, "exit").await;
-    assert_eq!(status(&mut client).await.exit_code, Some(5), "it still serves");
+    assert_eq!(status(&mut client).await.exit_code, Some(5), "coop still serves");
     let (rest, why) = rest(&mut events).await;
     let [last] = &rest[..] else { panic!("{rest:?}") };
     assert_eq!((last.r#type.as_str(), last.seq), ("shutdown", exit.seq + 1));
     assert_eq!(shutdown_reason(last), "child_exit");
-    assert!(says_goodbye(&why.expect("a reason")));
+    assert!(is_shutdown(&why.expect("a reason")));
     assert_eq!(coop.ended().await.code(), Some(5));
 }
 
@@ -199,18 +236,24 @@ fn shutdown_reason(event: &v1::Event) -> &str {
 // ---- Shutdown ----
 
 #[tokio::test]
-async fn an_idle_shell_is_shut_down_and_every_stream_is_told() {
+async fn an_idle_shell_is_shut_down_and_every_stream_ends() {
     let mut coop = Coop::shell().await;
     let mut client = coop.grpc().await;
     type_line(&mut client, "echo a''b").await;
     see(&mut client, "ab").await;
-    let mut tape = Tape::record(&mut client).await;
+    let mut recording = Recording::record(&mut client).await;
     let mut events = events(&mut client).await;
     event(&mut events, "state").await;
-    let mut screens =
-        client.stream_screen(v1::StreamScreenRequest::default()).await.expect("a stream").into_inner();
-    let mut states =
-        client.stream_state(v1::StreamStateRequest::default()).await.expect("a stream").into_inner();
+    let mut screens = client
+        .stream_screen(v1::StreamScreenRequest::default())
+        .await
+        .expect("a stream")
+        .into_inner();
+    let mut states = client
+        .stream_state(v1::StreamStateRequest::default())
+        .await
+        .expect("a stream")
+        .into_inner();
     let mut watch = coop.health_watch("ready").await;
     watch.message().await.expect("a state").expect("not the end");
     let http = coop.http();
@@ -222,12 +265,12 @@ async fn an_idle_shell_is_shut_down_and_every_stream_is_told() {
     let kinds: Vec<&str> = rest_of_events.iter().map(|event| event.r#type.as_str()).collect();
     assert_eq!(kinds, ["shutdown", "state", "exit"]);
     assert_eq!(shutdown_reason(&rest_of_events[0]), "api");
-    assert!(says_goodbye(&why.expect("a reason")));
-    assert!(says_goodbye(&rest(&mut screens).await.1.expect("a reason")));
+    assert!(is_shutdown(&why.expect("a reason")));
+    assert!(is_shutdown(&rest(&mut screens).await.1.expect("a reason")));
     let (last_states, why) = rest(&mut states).await;
     assert_eq!(last_states.last().expect("a state").next, "exited");
-    assert!(says_goodbye(&why.expect("a reason")));
-    tape.until_end().await;
+    assert!(is_shutdown(&why.expect("a reason")));
+    recording.until_end().await;
     rest(&mut watch).await;
     sse.wait_for("shutdown").await;
     let last = sse.wait_for("error").await;
@@ -237,12 +280,12 @@ async fn an_idle_shell_is_shut_down_and_every_stream_is_told() {
     println!("an idle shell was shut down in {:?}", start.elapsed());
 }
 
-/// Deaf to hang-ups, and its name in a file.
-const STUBBORN: &str = "trap '' HUP; echo $$ > stubborn; echo up; exec sleep 300";
+/// A child that ignores SIGHUP, and writes its pid to a file.
+const IGNORES_SIGHUP: &str = "trap '' HUP; echo $$ > pid; echo up; exec sleep 300";
 
 #[tokio::test]
 async fn a_child_that_ignores_the_hangup_is_killed_after_the_grace() {
-    let mut coop = Coop::run(["sh", "-c", STUBBORN]).await;
+    let mut coop = Coop::run(["sh", "-c", IGNORES_SIGHUP]).await;
     let mut client = coop.grpc().await;
     see(&mut client, "up").await;
     let pid = child_pid(&mut client).await;
@@ -250,7 +293,10 @@ async fn a_child_that_ignores_the_hangup_is_killed_after_the_grace() {
     shut_down(&mut client, Some(300)).await;
     let exit = event(&mut events, "exit").await;
     assert!(
-        matches!(exit.payload, Some(v1::event::Payload::Exit(v1::ExitEvent { signal: Some(9), .. }))),
+        matches!(
+            exit.payload,
+            Some(v1::event::Payload::Exit(v1::ExitEvent { signal: Some(9), .. }))
+        ),
         "{exit:?}"
     );
     assert_eq!(coop.ended().await.code(), Some(137));
@@ -258,13 +304,13 @@ async fn a_child_that_ignores_the_hangup_is_killed_after_the_grace() {
 }
 
 #[tokio::test]
-async fn reads_answer_until_the_end_and_a_second_request_skips_the_grace() {
-    let mut coop = Coop::run(["sh", "-c", STUBBORN]).await;
+async fn reads_work_until_the_end_and_a_second_request_skips_the_grace() {
+    let mut coop = Coop::run(["sh", "-c", IGNORES_SIGHUP]).await;
     let mut client = coop.grpc().await;
     see(&mut client, "up").await;
     let http = coop.http();
     let mut events = events(&mut client).await;
-    // Longer than this test would ever wait.
+    // A grace that is longer than the deadline of the test.
     shut_down(&mut client, Some(300_000)).await;
     event(&mut events, "shutdown").await;
     assert_eq!(http.get("/api/v1/health").await.json()["status"], "running");
@@ -278,7 +324,7 @@ async fn reads_answer_until_the_end_and_a_second_request_skips_the_grace() {
 }
 
 #[tokio::test]
-async fn nothing_that_the_child_started_outlives_it() {
+async fn no_process_of_the_child_outlives_it() {
     let script = "\
         setsid sh -c 'echo $$ > own-session; exec sleep 300' & \
         (setsid sh -c \"trap '' HUP; echo \\$\\$ > orphan; while :; do sleep 60; done\" &) & \
@@ -308,7 +354,7 @@ async fn signals_to_coop_shut_it_down() {
         see(&mut client, "ab").await;
         coop.signal(signal);
         assert_eq!(shutdown_reason(&event(&mut events, "shutdown").await), "signal");
-        assert!(says_goodbye(&rest(&mut events).await.1.expect("a reason")));
+        assert!(is_shutdown(&rest(&mut events).await.1.expect("a reason")));
         assert_eq!(coop.ended().await.code(), Some(129), "{signal:?}");
     }
 }
@@ -330,14 +376,18 @@ async fn sigterm_through_the_api_ends_even_an_interactive_shell() {
     see(&mut client, "ab").await;
     let answer = coop.http().post("/api/v1/signal", json!({"signal": "SIGTERM"})).await;
     assert_eq!(answer.json()["delivered"], true);
-    assert_eq!(exited(&mut client).await, (None, Some(1)), "it ignores the one and dies of the other");
+    assert_eq!(
+        exited(&mut client).await,
+        (None, Some(1)),
+        "the shell ignores SIGTERM and ends by SIGHUP"
+    );
 }
 
 // ---- Restart and switch ----
 
-/// Readers of every kind, which a restart must leave alone.
+/// Readers of every kind, which a restart must not end.
 struct Readers {
-    tape: Tape,
+    recording: Recording,
     events: Streaming<v1::Event>,
     screens: Streaming<v1::ScreenSnapshot>,
     states: Streaming<v1::AgentStateEvent>,
@@ -352,7 +402,7 @@ impl Readers {
         let (keyboard, typed) = tokio::sync::mpsc::channel(1);
         let typed = tokio_stream::wrappers::ReceiverStream::new(typed);
         Self {
-            tape: Tape::record(client).await,
+            recording: Recording::record(client).await,
             events: events(client).await,
             screens: client
                 .stream_screen(v1::StreamScreenRequest::default())
@@ -371,10 +421,10 @@ impl Readers {
         }
     }
 
-    /// Each of them sees this text, which the new child prints.
+    /// Checks that each reader sees this text, which the new child prints.
     async fn all_see(&mut self, text: &str) {
         use v1::attach_response::Message;
-        self.tape.until_text(text).await;
+        self.recording.until_text(text).await;
         until("the screen", async || {
             let screen = self.screens.message().await.expect("no error").expect("not the end");
             screen.lines.iter().any(|row| row.contains(text)).then_some(())
@@ -386,7 +436,7 @@ impl Readers {
             match self.attached.message().await.expect("no error").expect("not the end").message {
                 Some(Message::Output(chunk)) => attached += &String::from_utf8_lossy(&chunk.data),
                 Some(Message::Restart(restart)) => restarts.push(restart.generation),
-                Some(Message::Exit(exit)) => panic!("{exit:?} was told, and a restart is no exit"),
+                Some(Message::Exit(exit)) => panic!("{exit:?}, but a restart is no exit"),
                 _ => {}
             }
         }
@@ -405,13 +455,14 @@ impl Readers {
 
 fn decoded(data: &Value) -> String {
     use base64::Engine as _;
-    let bytes =
-        base64::engine::general_purpose::STANDARD.decode(data.as_str().expect("text")).expect("base64");
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(data.as_str().expect("text"))
+        .expect("base64");
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[tokio::test]
-async fn a_restart_keeps_every_reader_and_no_number_starts_again() {
+async fn a_restart_keeps_every_reader_and_continues_all_numbers() {
     let coop = Coop::shell().await;
     let mut client = coop.grpc().await;
     type_line(&mut client, "echo be''fore").await;
@@ -440,7 +491,10 @@ async fn a_restart_keeps_every_reader_and_no_number_starts_again() {
 
     let restart = event(&mut readers.events, "restart").await;
     let Some(v1::event::Payload::Restart(restart)) = restart.payload else { panic!("{restart:?}") };
-    assert_eq!((restart.generation, restart.reason.as_str(), restart.pid), (2, "restart", after.pid));
+    assert_eq!(
+        (restart.generation, restart.reason.as_str(), restart.pid),
+        (2, "restart", after.pid)
+    );
     assert_eq!(Value::from(restart.offset), answer["offset"]);
     assert!(restart.offset >= before.bytes_read);
     let mut states = Vec::new();
@@ -469,16 +523,17 @@ async fn a_switch_changes_environment_command_and_directory() {
     let now = status(&mut client).await;
     assert_eq!((now.cwd.as_str(), now.command.len()), ("/usr", 3));
 
-    // What is not said stays as it was; a POST answers that it was accepted.
-    let answer =
-        http.post("/api/v1/session/switch", json!({"extra_env": {"EXTRA": "other"}, "force": true})).await;
+    // Fields that the request leaves out keep their values. The response to a POST is 202.
+    let answer = http
+        .post("/api/v1/session/switch", json!({"extra_env": {"EXTRA": "other"}, "force": true}))
+        .await;
     assert_eq!((answer.status.as_u16(), answer.json()["generation"].clone()), (202, json!(3)));
     see(&mut client, "secret-other-second").await;
     see(&mut client, "/usr").await;
 }
 
 #[tokio::test]
-async fn a_switch_to_what_cannot_run_leaves_the_child_alone() {
+async fn a_switch_to_a_command_that_cannot_run_keeps_the_child() {
     let coop = Coop::shell().await;
     let mut client = coop.grpc().await;
     let pid = child_pid(&mut client).await;
@@ -491,7 +546,11 @@ async fn a_switch_to_what_cannot_run_leaves_the_child_alone() {
         json!({"extra_env": {"": "x"}}),
     ] {
         let answer = coop.http().put("/api/v1/session/switch", body.clone()).await;
-        assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "BAD_REQUEST"), "{body}");
+        assert_eq!(
+            (answer.status.as_u16(), answer.code().as_str()),
+            (400, "BAD_REQUEST"),
+            "{body}"
+        );
     }
     let status = status(&mut client).await;
     assert_eq!((status.pid, status.generation), (Some(pid), 1));
@@ -500,20 +559,22 @@ async fn a_switch_to_what_cannot_run_leaves_the_child_alone() {
 }
 
 #[tokio::test]
-async fn while_a_child_is_replaced_nothing_else_comes_between() {
-    let coop = Coop::run(["sh", "-c", STUBBORN]).await;
+async fn a_replacement_excludes_other_lifecycle_requests() {
+    let coop = Coop::run(["sh", "-c", IGNORES_SIGHUP]).await;
     let mut client = coop.grpc().await;
     see(&mut client, "up").await;
-    let old = pid_in(&coop.home.path().join("stubborn")).await;
+    let old = pid_in(&coop.home.path().join("pid")).await;
     let mut switching = client.clone();
     let request = v1::SwitchSessionRequest {
         command: ["sh", "-c", "echo late=$LATE; cat"].map(str::to_owned).into(),
         ..Default::default()
     };
-    // The old child hears no hang-up, so this waits.
+    // The old child ignores SIGHUP, so this waits.
     let switching = tokio::spawn(async move { switching.switch_session(request).await });
-    until("the switch to begin", async || (status(&mut client).await.state == "starting").then_some(()))
-        .await;
+    until("the switch to begin", async || {
+        (status(&mut client).await.state == "starting").then_some(())
+    })
+    .await;
 
     let http = coop.http();
     let again = http.put("/api/v1/session/switch", json!({"force": true})).await;
@@ -524,7 +585,7 @@ async fn while_a_child_is_replaced_nothing_else_comes_between() {
     assert_eq!((write.status.as_u16(), write.code().as_str()), (503, "NOT_READY"));
     assert_eq!(http.get("/api/v1/agent/state").await.json()["state"], "restarting");
     assert_eq!(http.get("/api/v1/screen").await.status, 200);
-    // A variable that is set now is for the next child, which is not there yet.
+    // The next child, which has not started yet, gets a variable that is set now.
     assert_eq!(http.put("/api/v1/env/LATE", json!({"value": "set"})).await.status, 200);
     assert!(lives(old) && !switching.is_finished());
 
@@ -535,7 +596,7 @@ async fn while_a_child_is_replaced_nothing_else_comes_between() {
     assert_eq!(http.get("/api/v1/env/LATE").await.json()["value"], "set");
 }
 
-// ---- The child's surroundings ----
+// ---- The child's environment and directory ----
 
 #[tokio::test]
 async fn variables_are_for_the_next_child() {
@@ -555,20 +616,36 @@ async fn variables_are_for_the_next_child() {
         assert_eq!((missing.status.as_u16(), missing.code().as_str()), (404, "NOT_FOUND"));
     }
     assert_eq!(http.put("/api/v1/env/A%3DB", json!({"value": ""})).await.code(), "BAD_REQUEST");
+    for own in ["COOP", "COOP_SOCKET", "COOP_HOOK_NONCE", "COOP_AUTH_TOKEN"] {
+        let path = format!("/api/v1/env/{own}");
+        for refused in [
+            http.put(&path, json!({"value": "x"})).await,
+            http.delete(&path).await,
+            http.post("/api/v1/session/switch", json!({"extra_env": {own: "x"}})).await,
+            http.post("/api/v1/session/switch", json!({"credentials": {own: "x"}})).await,
+        ] {
+            assert_eq!(refused.code(), "BAD_REQUEST", "{own}");
+            let message = refused.json()["message"].clone();
+            assert!(message.as_str().is_some_and(|text| text.starts_with(own)), "{message}");
+        }
+    }
     let environ =
-        std::fs::read_to_string(format!("/proc/{}/environ", child_pid(&mut client).await)).expect("readable");
+        std::fs::read_to_string(format!("/proc/{}/environ", child_pid(&mut client).await))
+            .expect("readable");
     assert!(
         environ.contains("PLAIN=p\0") && !environ.contains("PUT="),
-        "the running child keeps what it has"
+        "the environment of the running child does not change"
     );
     client.restart_session(v1::RestartSessionRequest { force: true }).await.expect("restarted");
     see(&mut client, "[][ü =]").await;
 }
 
 #[tokio::test]
-async fn the_directory_follows_the_child_and_the_status_tells_of_the_session() {
-    let flags =
-        ["--label", "team=red", "--label", "task=a=b", "--name", "ada's", "--cols", "91", "--rows", "17"];
+async fn the_directory_follows_the_child_and_the_status_describes_the_session() {
+    let flags = [
+        "--label", "team=red", "--label", "task=a=b", "--name", "ada's", "--cols", "91", "--rows",
+        "17",
+    ];
     let coop = Coop::with(&flags, SHELL).await;
     let mut client = coop.grpc().await;
     let http = coop.http();
@@ -585,19 +662,25 @@ async fn the_directory_follows_the_child_and_the_status_tells_of_the_session() {
         (&status["name"], &status["state"], &status["agent_state"]),
         (&json!("ada's"), &json!("running"), &json!("unknown"))
     );
-    assert_eq!(status["cwd"], *home.to_string_lossy(), "where it was started");
+    assert_eq!(status["cwd"], *home.to_string_lossy(), "the directory in which it was started");
     assert_eq!(status["command"], json!(SHELL));
     assert_eq!((&status["exit_code"], &status["exit_signal"]), (&Value::Null, &Value::Null));
     assert_eq!(status["bytes_written"], "cd /usr && stty size\r".len());
     assert_eq!((&status["generation"], &status["ws_clients"]), (&json!(1), &json!(0)));
     assert!(status["last_output_epoch_ms"].as_u64() >= status["epoch"].as_u64(), "{status}");
     assert!(status["last_input_epoch_ms"].as_u64() >= status["epoch"].as_u64(), "{status}");
-    assert!(status["screen_seq"].as_u64() > Some(0) && status["bytes_read"].as_u64() > Some(0), "{status}");
+    assert!(
+        status["screen_seq"].as_u64() > Some(0) && status["bytes_read"].as_u64() > Some(0),
+        "{status}"
+    );
     assert_eq!(
         (&health["pid"], &health["session_id"], &health["epoch"]),
         (&status["pid"], &status["session_id"], &status["epoch"])
     );
-    assert_eq!((&health["ready"], &health["terminal"]), (&json!(true), &json!({"cols": 91, "rows": 17})));
+    assert_eq!(
+        (&health["ready"], &health["terminal"]),
+        (&json!(true), &json!({"cols": 91, "rows": 17}))
+    );
     let socket = Socket::connect(&coop, "mode=state").await;
     until("the socket to be counted", async || {
         (http.get("/api/v1/health").await.json()["ws_clients"] == 1).then_some(())
@@ -606,19 +689,22 @@ async fn the_directory_follows_the_child_and_the_status_tells_of_the_session() {
     drop(socket);
 }
 
-/// What the child calls home with.
-const CALLS: &str = "\
+/// A child that calls coop over the socket and the URL in its environment.
+const CALLING_CHILD: &str = "\
     echo $COOP/$COOP_SESSION_ID/$TERM; \
     curl -s --unix-socket $COOP_SOCKET http://localhost/api/v1/health >> by-socket; \
     case $COOP_URL in unix://*) curl -s --unix-socket ${COOP_URL#unix://} http://localhost/api/v1/health;; \
     *) curl -s $COOP_URL/api/v1/health;; esac >> by-url; \
     env > environment; echo done; cat";
 
-async fn calls_home(setup: Setup, id_of: impl AsyncFn(&Coop) -> String) {
+async fn check_calls(setup: Setup, id_of: impl AsyncFn(&Coop) -> String) {
     let coop = setup.start().await;
     let home = coop.home.path().to_owned();
     let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap_or_default();
-    until("the child's calls", async || read("environment").contains("COOP_SESSION_ID=").then_some(())).await;
+    until("the child's calls", async || {
+        read("environment").contains("COOP_SESSION_ID=").then_some(())
+    })
+    .await;
     let id = id_of(&coop).await;
     for name in ["by-socket", "by-url"] {
         let health: Value =
@@ -626,7 +712,9 @@ async fn calls_home(setup: Setup, id_of: impl AsyncFn(&Coop) -> String) {
         assert_eq!(health["session_id"], id, "{name}");
     }
     let environment = read("environment");
-    let line = |name: &str| environment.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    let line = |name: &str| {
+        environment.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+    };
     assert_eq!(
         (line("COOP"), line("COOP_SESSION_ID"), line("TERM")),
         (Some("1"), Some(id.as_str()), Some("vt220"))
@@ -634,29 +722,30 @@ async fn calls_home(setup: Setup, id_of: impl AsyncFn(&Coop) -> String) {
     assert_eq!((line("COOP_COLS"), line("COOP_LINGER"), line("COOP_PORT")), (None, None, None));
 }
 
-fn id_by(health: &Value) -> String {
+fn id_in(health: &Value) -> String {
     health["session_id"].as_str().expect("an id").to_owned()
 }
 
 #[tokio::test]
-async fn the_child_can_call_home_over_tcp() {
-    let setup = Setup::new(["--port", "0", "--term", "vt220", "--", "sh", "-c", CALLS]);
+async fn the_child_can_call_coop_over_tcp() {
+    let setup = Setup::new(["--port", "0", "--term", "vt220", "--", "sh", "-c", CALLING_CHILD]);
     let setup = setup.env("COOP_COLS", "100").env("COOP_LINGER", "600");
-    calls_home(setup, async |coop| id_by(&coop.http().get("/api/v1/health").await.json())).await;
+    check_calls(setup, async |coop| id_in(&coop.http().get("/api/v1/health").await.json())).await;
 }
 
 #[tokio::test]
-async fn the_child_can_call_home_when_only_a_unix_socket_listens() {
-    let setup = Setup::new(["--socket", "here.sock", "--term", "vt220", "--", "sh", "-c", CALLS]);
-    calls_home(setup, async |coop| {
+async fn the_child_can_call_coop_over_a_unix_socket() {
+    let setup =
+        Setup::new(["--socket", "here.sock", "--term", "vt220", "--", "sh", "-c", CALLING_CHILD]);
+    check_calls(setup, async |coop| {
         let http = Http::unix(coop.home.path().join("here.sock"));
-        id_by(&http.get("/api/v1/health").await.json())
+        id_in(&http.get("/api/v1/health").await.json())
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_coop_inside_a_coop_leaves_its_parents_sockets_alone() {
+async fn a_nested_coop_does_not_use_its_parents_sockets() {
     let args = ["--port", "0", "--socket", "outer.sock", "--"];
     let coop = Setup::new(args.iter().chain(&SHELL)).start().await;
     let mut client = coop.grpc().await;
@@ -690,11 +779,16 @@ async fn a_coop_inside_a_coop_leaves_its_parents_sockets_alone() {
 }
 
 #[tokio::test]
-async fn a_refusal_names_its_code_over_grpc_too() {
+async fn an_error_has_its_code_over_grpc() {
     let coop = Coop::run(["true"]).await;
     let mut client = coop.grpc().await;
     exited(&mut client).await;
-    let refused =
-        client.send_signal(v1::SendSignalRequest { signal: "INT".to_owned() }).await.expect_err("gone");
-    assert_eq!((refused.code(), refusal(&refused).code.as_str()), (tonic::Code::NotFound, "EXITED"));
+    let refused = client
+        .send_signal(v1::SendSignalRequest { signal: "INT".to_owned() })
+        .await
+        .expect_err("exited");
+    assert_eq!(
+        (refused.code(), refusal(&refused).code.as_str()),
+        (tonic::Code::NotFound, "EXITED")
+    );
 }

@@ -1,4 +1,4 @@
-//! coop as its users meet it: the real binary, real children, real sockets.
+//! Integration tests: the real binary, real children, real sockets.
 #![allow(
     clippy::disallowed_methods,
     clippy::panic,
@@ -12,20 +12,34 @@
 )]
 
 mod agent_verbs;
+mod architecture;
 mod attach;
+mod audit;
 mod backends;
+mod bad_requests;
+mod delivery;
 mod docs;
-mod flow;
+mod foreground;
 mod hook;
-mod hostile;
+mod identity;
+mod invariants;
+mod leftovers;
 mod lifecycle;
+mod make_run;
 mod names;
-mod patterns;
+mod os_boundary;
+mod outliving;
 mod programs;
 mod readme;
+mod reload;
 mod safety;
-mod scenario;
+mod screen_patterns;
+mod sources;
+mod starting;
 mod streams;
+mod strict_json;
+mod style;
 mod support;
 mod tls;
+mod transports;
 mod verbs;

@@ -1,45 +1,32 @@
-//! An agent's name stands in its own folder and in the registry, and nowhere else in the sources: whatever is particular
-//! about it is, too.
-
-use std::path::{Path, PathBuf};
+//! Only the agent's own folder and the registry name an agent. So everything that is specific to an
+//! agent is in one place.
 
 use coop::driver;
 
-fn files(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() { files(&path, found) } else { found.push(path) }
-    }
-}
+use crate::sources::files;
 
 #[test]
 fn no_agent_is_named_outside_its_folder() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = Vec::new();
-    files(&src, &mut found);
+    let files = files("src");
     let agents: Vec<&str> = driver::names().filter(|name| *name != driver::UNKNOWN).collect();
-    let mut at_home = 0;
-    let mut elsewhere = Vec::new();
-    for path in &found {
-        let place = path.strip_prefix(&src).expect("below it");
-        if place == Path::new("driver/mod.rs") {
-            continue;
-        }
-        let text = String::from_utf8_lossy(&std::fs::read(path).expect("a file")).to_lowercase();
+    let mut inside = 0;
+    let mut outside = Vec::new();
+    for file in files.iter().filter(|file| file.path != "driver/mod.rs") {
+        let text = file.text.to_lowercase();
         for agent in &agents {
-            let home = place.starts_with(Path::new("driver").join(agent));
-            let named = text.lines().enumerate().filter(|(_, line)| line.contains(agent));
-            for (line, _) in named {
-                match home {
-                    true => at_home += 1,
-                    false => elsewhere.push(format!("{}:{} names {agent}", place.display(), line + 1)),
+            let is_own = file.path.starts_with(&format!("driver/{agent}/"));
+            for (number, _) in (1..).zip(text.lines()).filter(|(_, line)| line.contains(agent)) {
+                if is_own {
+                    inside += 1;
+                } else {
+                    outside.push(format!("src/{}:{number} names {agent}", file.path));
                 }
             }
-            if !home && place.to_string_lossy().to_lowercase().contains(agent) {
-                elsewhere.push(format!("{} is named after {agent}", place.display()));
+            if !is_own && file.path.to_lowercase().contains(agent) {
+                outside.push(format!("src/{} is named after {agent}", file.path));
             }
         }
     }
-    assert!(at_home >= agents.len(), "these are not the sources: {found:?}");
-    assert!(elsewhere.is_empty(), "{elsewhere:#?}");
+    assert!(inside >= agents.len(), "only {inside} lines of {} files name an agent", files.len());
+    assert!(outside.is_empty(), "{outside:#?}");
 }

@@ -1,5 +1,4 @@
-//! Real programs, as they look in coop and as they look in tmux; and the questions that programs
-//! ask of their terminal.
+//! Real programs look in coop as they do in tmux, and their terminal queries get one answer.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,8 +14,8 @@ use crate::support::until;
 const COLS: &str = "90";
 const ROWS: &str = "28";
 
-/// Whether the program is there. A test without it proves nothing, and says so.
-#[expect(clippy::print_stderr, reason = "whoever reads the result must see what it does not cover")]
+/// Whether the program is installed. If it is not, prints that it was not tested.
+#[expect(clippy::print_stderr, reason = "the result must show what was not tested")]
 fn installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
@@ -80,17 +79,17 @@ impl Drop for Tmux {
     }
 }
 
-/// The same program in both, with the same keys.
-struct Twins {
+/// The same program in coop and in tmux, with the same keys.
+struct SideBySide {
     _coop: Coop,
     client: Client,
     tmux: Tmux,
 }
 
-impl Twins {
+impl SideBySide {
     async fn run(command: &[&str], prepare: impl Fn(&Path)) -> Self {
         let flags = ["--cols", COLS, "--rows", ROWS];
-        // It starts once its file is there.
+        // The program starts once the file `go` exists.
         let wait = "until [ -e go ]; do sleep 0.01; done; LESSHISTFILE=- exec \"$@\"";
         let coop = Coop::with(&flags, ["sh", "-c", wait, "sh"].iter().chain(command)).await;
         prepare(coop.home.path());
@@ -113,7 +112,7 @@ impl Twins {
         }
     }
 
-    /// Waits until both show the same and it satisfies `seen`; answers the rows.
+    /// Waits until both show the same and it satisfies `seen`; returns the rows.
     async fn agree(&mut self, what: &str, seen: impl Fn(&[String]) -> bool) -> Vec<String> {
         let mut last = (Vec::new(), Vec::new());
         let deadline = tokio::time::Instant::now() + crate::support::DEADLINE;
@@ -125,8 +124,12 @@ impl Twins {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         let (coop, tmux) = last;
-        let differ: Vec<_> = coop.iter().zip(&tmux).filter(|(ours, theirs)| ours != theirs).collect();
-        panic!("{what}: coop shows\n{}\nrows that differ, tmux's second: {differ:#?}", coop.join("\n"));
+        let differ: Vec<_> =
+            coop.iter().zip(&tmux).filter(|(ours, theirs)| ours != theirs).collect();
+        panic!(
+            "{what}: coop shows\n{}\nrows that differ, tmux's second: {differ:#?}",
+            coop.join("\n")
+        );
     }
 }
 
@@ -150,38 +153,45 @@ async fn vim_looks_as_it_does_in_tmux() {
     if !installed("vim") || !installed("tmux") {
         return;
     }
-    let quiet =
-        "set nocp nomore shortmess+=I ttimeoutlen=5 noswapfile viminfo= ruler number syntax=off laststatus=2";
+    let quiet = "set nocp nomore shortmess+=I ttimeoutlen=5 noswapfile viminfo= ruler number syntax=off laststatus=2";
     let command = ["vim", "-u", "NONE", "-i", "NONE", "-n", "--cmd", quiet, "text.txt"];
-    let mut twins =
-        Twins::run(&command, |home| std::fs::write(home.join("text.txt"), prose()).expect("written")).await;
-    let rows = twins.agree("the file", |rows| has(rows, "1 plain words") && has(rows, "text.txt")).await;
+    let mut both = SideBySide::run(&command, |home| {
+        std::fs::write(home.join("text.txt"), prose()).expect("written");
+    })
+    .await;
+    let rows =
+        both.agree("the file", |rows| has(rows, "1 plain words") && has(rows, "text.txt")).await;
     assert!(has(&rows, "日本語"), "{rows:?}");
-    twins.type_text("Gzz").await;
-    twins.agree("the end of the file", |rows| has(rows, "200 plain words")).await;
-    twins.type_text("ggOtop of the file").await;
-    twins.press("Enter").await;
-    twins.type_text("second").await;
-    twins.press("Escape").await;
-    twins.agree("inserted lines", |rows| has(rows, "top of the file") && !has(rows, "-- INSERT --")).await;
+    both.type_text("Gzz").await;
+    both.agree("the end of the file", |rows| has(rows, "200 plain words")).await;
+    both.type_text("ggOtop of the file").await;
+    both.press("Enter").await;
+    both.type_text("second").await;
+    both.press("Escape").await;
+    both.agree("inserted lines", |rows| has(rows, "top of the file") && !has(rows, "-- INSERT --"))
+        .await;
     for key in ["Down", "Down", "End", "PageDown", "PageUp", "Home"] {
-        twins.press(key).await;
+        both.press(key).await;
     }
-    twins.type_text(":split").await;
-    twins.press("Enter").await;
-    twins.type_text("10dd").await;
-    twins.agree("two windows", |rows| has(rows, "10 fewer lines")).await;
-    twins.type_text("/").await;
-    twins.type_text("plain").await;
-    twins.press("Enter").await;
-    twins.type_text("u").await;
-    twins.agree("all lines again", |rows| has(rows, "10 more lines")).await;
-    // The alternate screen is left, and the terminal is as it was.
-    twins.type_text(":qa!").await;
-    twins.press("Enter").await;
-    assert_eq!(exited(&mut twins.client).await, (Some(0), None));
-    let screen =
-        twins.client.get_screen(v1::GetScreenRequest::default()).await.expect("a screen").into_inner();
+    both.type_text(":split").await;
+    both.press("Enter").await;
+    both.type_text("10dd").await;
+    both.agree("two windows", |rows| has(rows, "10 fewer lines")).await;
+    both.type_text("/").await;
+    both.type_text("plain").await;
+    both.press("Enter").await;
+    both.type_text("u").await;
+    both.agree("all lines again", |rows| has(rows, "10 more lines")).await;
+    // vim leaves the alternate screen, and the terminal is as it was.
+    both.type_text(":qa!").await;
+    both.press("Enter").await;
+    assert_eq!(exited(&mut both.client).await, (Some(0), None));
+    let screen = both
+        .client
+        .get_screen(v1::GetScreenRequest::default())
+        .await
+        .expect("a screen")
+        .into_inner();
     assert!(!screen.alt_screen && !has(&screen.lines, "plain words"), "{screen:?}");
 }
 
@@ -191,30 +201,36 @@ async fn less_looks_as_it_does_in_tmux() {
         return;
     }
     let write = |home: &Path| std::fs::write(home.join("text.txt"), prose()).expect("written");
-    let mut twins = Twins::run(&["less", "text.txt"], write).await;
-    twins.agree("the first page", |rows| has(rows, "1 plain words") && has(rows, "text.txt")).await;
+    let mut both = SideBySide::run(&["less", "text.txt"], write).await;
+    both.agree("the first page", |rows| has(rows, "1 plain words") && has(rows, "text.txt")).await;
     for key in ["Space", "Down", "PageDown", "b", "Up"] {
-        twins.press(key).await;
+        both.press(key).await;
     }
-    twins
-        .agree("somewhere else", |rows| {
-            !rows[0].starts_with("1 ") && rows.last().is_some_and(|row| row == ":")
-        })
-        .await;
-    twins.type_text("/日本").await;
-    twins.press("Enter").await;
-    twins.agree("what was looked for", |rows| rows.first().is_some_and(|row| row.contains("日本語"))).await;
-    twins.type_text("G").await;
-    twins.agree("the end", |rows| has(rows, "(END)")).await;
-    twins.type_text("g").await;
-    twins.type_text("-N").await;
-    twins.press("Enter").await;
-    twins.agree("numbered lines", |rows| has(rows, "      1 1 plain words")).await;
-    let screen =
-        twins.client.get_screen(v1::GetScreenRequest::default()).await.expect("a screen").into_inner();
+    both.agree("another page", |rows| {
+        !rows[0].starts_with("1 ") && rows.last().is_some_and(|row| row == ":")
+    })
+    .await;
+    both.type_text("/日本").await;
+    both.press("Enter").await;
+    both.agree("the line that was searched for", |rows| {
+        rows.first().is_some_and(|row| row.contains("日本語"))
+    })
+    .await;
+    both.type_text("G").await;
+    both.agree("the end", |rows| has(rows, "(END)")).await;
+    both.type_text("g").await;
+    both.type_text("-N").await;
+    both.press("Enter").await;
+    both.agree("numbered lines", |rows| has(rows, "      1 1 plain words")).await;
+    let screen = both
+        .client
+        .get_screen(v1::GetScreenRequest::default())
+        .await
+        .expect("a screen")
+        .into_inner();
     assert!(screen.alt_screen);
-    twins.type_text("q").await;
-    assert_eq!(exited(&mut twins.client).await, (Some(0), None));
+    both.type_text("q").await;
+    assert_eq!(exited(&mut both.client).await, (Some(0), None));
 }
 
 #[tokio::test]
@@ -234,14 +250,22 @@ async fn htop_shows_its_meters_its_table_and_its_keys() {
     let first = drawn(&mut client, "F10Quit").await;
     assert_eq!(first.len(), 40);
     assert!(first[39].starts_with("F1Help") && first[39].contains("F10Quit"), "{first:?}");
-    let header = first.iter().find(|row| row.contains("PID") && row.contains("Command")).expect("a header");
+    let header =
+        first.iter().find(|row| row.contains("PID") && row.contains("Command")).expect("a header");
     assert!(header.contains("USER") && header.contains("CPU%"), "{header}");
-    assert!(has(&first, "Mem[") && has(&first, "Tasks:") && has(&first, "Load average:"), "{first:?}");
-    let screen = client.get_screen(v1::GetScreenRequest::default()).await.expect("a screen").into_inner();
+    assert!(
+        has(&first, "Mem[") && has(&first, "Tasks:") && has(&first, "Load average:"),
+        "{first:?}"
+    );
+    let screen =
+        client.get_screen(v1::GetScreenRequest::default()).await.expect("a screen").into_inner();
     assert!(screen.alt_screen);
-    // Function keys and arrows reach it, and its dialogs come and go.
+    // Function keys reach htop, and its dialogs open and close.
     let press = async |client: &mut Client, key: &str| {
-        client.send_keys(v1::SendKeysRequest { keys: vec![key.to_owned()] }).await.expect("pressed");
+        client
+            .send_keys(v1::SendKeysRequest { keys: vec![key.to_owned()] })
+            .await
+            .expect("pressed");
     };
     press(&mut client, "F1").await;
     drawn(&mut client, "Press any key to return").await;
@@ -254,54 +278,62 @@ async fn htop_shows_its_meters_its_table_and_its_keys() {
     assert!(has(&again, "Load average:"), "{again:?}");
     press(&mut client, "F10").await;
     assert_eq!(exited(&mut client).await, (Some(0), None));
-    let screen = client.get_screen(v1::GetScreenRequest::default()).await.expect("a screen").into_inner();
+    let screen =
+        client.get_screen(v1::GetScreenRequest::default()).await.expect("a screen").into_inner();
     assert!(!screen.alt_screen && !has(&screen.lines, "F10Quit"), "{:?}", screen.lines);
 }
 
-// ---- Questions to the terminal ----
+// ---- Terminal queries ----
 
-/// Asks, waits for the answer to the last question, and notes everything that came.
-const ASKER: &str = r"
+/// Sends queries, waits for the answer to the last one, and writes all answers to a file.
+const QUERYING_CHILD: &str = r"
 import os, tty
 tty.setraw(0)
 os.write(1, b'ready')
 os.read(0, 1)
 answers = b''
-for question in (b'\x1b[c', b'\x1b[>c', b'\x1b[3;7H\x1b[6n', b'\x1b[?6n', b'\x1b]10;?\x1b\\', b'\x1b]11;?\x07',
+for query in (b'\x1b[c', b'\x1b[>c', b'\x1b[3;7H\x1b[6n', b'\x1b[?6n', b'\x1b]10;?\x1b\\', b'\x1b]11;?\x07',
                  b'\x1b[?2004$p', b'\x1b[>0q', b'\x1b[?u', b'\x1b[5n'):
-    os.write(1, question)
+    os.write(1, query)
 while not answers.endswith(b'\x1b[0n'):
     answers += os.read(0, 4096)
-# Whatever a second responder would add is here by the time this question is answered.
+# The answers of a second responder would arrive before the answer to this query.
 os.write(1, b'\x1b[6n')
 while not answers.endswith(b'R'):
     answers += os.read(0, 4096)
 open('answers', 'wb').write(answers)
 ";
 
-/// Two people look on meanwhile, with terminals of their own that must not answer too.
-async fn asked(watchers: usize) -> String {
-    let coop = Coop::run(["python3", "-c", ASKER]).await;
+/// The answers that a program gets while this many clients are attached. Their terminals must not
+/// answer too.
+async fn answers_with(clients: usize) -> String {
+    let coop = Coop::run(["python3", "-c", QUERYING_CHILD]).await;
     let mut client = coop.grpc().await;
     until("the program", async || has(&rows(&mut client).await, "ready").then_some(())).await;
-    let mut watching = Vec::new();
-    for _ in 0..watchers {
-        let (keyboard, asked) = mpsc::channel::<v1::AttachRequest>(4);
-        let mut told = client.attach(ReceiverStream::new(asked)).await.expect("a stream").into_inner();
-        told.message().await.expect("no error").expect("a snapshot");
-        let reading = tokio::spawn(async move { while let Ok(Some(_)) = told.message().await {} });
-        watching.push((keyboard, reading));
+    let mut attached = Vec::new();
+    for _ in 0..clients {
+        let (requests, stream) = mpsc::channel::<v1::AttachRequest>(4);
+        let mut responses =
+            client.attach(ReceiverStream::new(stream)).await.expect("a stream").into_inner();
+        responses.message().await.expect("no error").expect("a snapshot");
+        let reading =
+            tokio::spawn(async move { while let Ok(Some(_)) = responses.message().await {} });
+        attached.push((requests, reading));
     }
-    client.send_input_raw(v1::SendInputRawRequest { data: b"x".to_vec().into() }).await.expect("typed");
-    assert_eq!(exited(&mut client).await, (Some(0), None), "every question was answered");
-    for (_keyboard, reading) in watching {
+    client
+        .send_input_raw(v1::SendInputRawRequest { data: b"x".to_vec().into() })
+        .await
+        .expect("typed");
+    assert_eq!(exited(&mut client).await, (Some(0), None), "every query was answered");
+    for (_requests, reading) in attached {
         reading.await.expect("read to the end");
     }
     std::fs::read_to_string(coop.home.path().join("answers")).expect("answers")
 }
 
 fn check_answers(answers: &str) {
-    let exactly_once = |part: &str| assert_eq!(answers.matches(part).count(), 1, "{part:?} in {answers:?}");
+    let exactly_once =
+        |part: &str| assert_eq!(answers.matches(part).count(), 1, "{part:?} in {answers:?}");
     exactly_once("\x1b[?62;22c");
     exactly_once("\x1b[>");
     exactly_once("\x1b]10;rgb:");
@@ -310,16 +342,49 @@ fn check_answers(answers: &str) {
     exactly_once("\x1bP>|coop ");
     exactly_once("\x1b[?0u");
     exactly_once("\x1b[0n");
-    assert!(answers.contains("\x1b[3;7R"), "where the cursor is: {answers:?}");
+    assert!(answers.contains("\x1b[3;7R"), "the position of the cursor: {answers:?}");
     assert_eq!(answers.matches('R').count(), 3, "{answers:?}");
 }
 
 #[tokio::test]
-async fn a_question_to_the_terminal_gets_one_answer() {
-    check_answers(&asked(0).await);
+async fn a_terminal_query_gets_one_answer() {
+    check_answers(&answers_with(0).await);
 }
 
 #[tokio::test]
-async fn a_question_gets_one_answer_also_while_two_clients_are_attached() {
-    check_answers(&asked(2).await);
+async fn a_terminal_query_gets_one_answer_with_two_clients_attached() {
+    check_answers(&answers_with(2).await);
+}
+
+#[tokio::test]
+async fn a_terminal_that_echoes_replies_does_not_answer_itself() {
+    let queries = "\\e[c\\e[0c\\e[>c\\e[5n\\e[6n\\e[?6n\\e[?2004$p\\e[4$p\\e[>q\\e[?u\\e]10;?\\a\
+                   \\e]11;?\\e\\\\\\eP$qm\\e\\\\\\e[18t\\eZ";
+    let script =
+        format!("stty raw echo -echoctl; printf '{queries}'; head -c 1 >/dev/null; exec cat");
+    let coop = Coop::run(["bash", "-c", &script]).await;
+    let mut client = coop.grpc().await;
+    let all = v1::GetOutputRequest { offset: 0, limit: Some(1 << 20) };
+    until("the terminal to be raw, and the replies echoed", async || {
+        let output = client.get_output(all).await.expect("output").into_inner();
+        String::from_utf8_lossy(&output.data).contains("[8;50;200t").then_some(())
+    })
+    .await;
+    // The last query's reply is echoed like all others before it. What is typed now comes after
+    // what the replies have led to, because coop writes replies first.
+    let mut output = String::new();
+    for marker in ["first marker", "second marker", "third marker"] {
+        let text = v1::SendInputRequest { text: marker.to_owned(), enter: false };
+        client.send_input(text).await.expect("typed");
+        output = until(marker, async || {
+            let output = client.get_output(all).await.expect("output").into_inner();
+            let output = String::from_utf8_lossy(&output.data).into_owned();
+            // The terminal echoes it, and `cat` prints it once more.
+            (output.matches(marker).count() == 2).then_some(output)
+        })
+        .await;
+    }
+    for (reply, times) in [("[>0;10;0c", 2), ("[?0u", 2), ("[?62;22c", 6), ("[0n", 2)] {
+        assert_eq!(output.matches(reply).count(), times, "{reply:?} in {output:?}");
+    }
 }

@@ -1,8 +1,13 @@
-//! Safe by default: who may call what, from where, and how many.
+//! Security: which callers may call which method, from where, and how many may connect.
 
-mod caps;
+mod health_port;
+mod input_budget;
+mod limits;
+mod listeners;
 mod origins;
-mod places;
-mod probes;
+mod process_memory;
 mod secrets;
+mod strangers;
+mod strangers_memory;
 mod tokens;
+mod wrong_tokens;

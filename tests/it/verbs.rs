@@ -1,4 +1,4 @@
-//! The client verbs as scripts use them: what they print, where, and what they exit with.
+//! The client verbs as scripts use them: what they print, where, and their exit codes.
 
 use std::process::Stdio;
 
@@ -12,7 +12,7 @@ use crate::support::verb::{Lines, run, text, url, verb};
 use crate::support::{soon, until};
 
 #[tokio::test]
-async fn what_is_typed_is_seen() {
+async fn typed_text_is_shown() {
     let coop = Coop::shell().await;
     let (url, mut session) = (url(&coop), coop.grpc().await);
     let typed = run(&["input", "-t", &url, "echo", "-n", "$((6 * 7));", "echo", "  more"]).await;
@@ -20,7 +20,8 @@ async fn what_is_typed_is_seen() {
     see(&mut session, "42more").await;
     let screen = run(&["screen", &url]).await;
     assert_eq!(text(&screen.stdout), "$ echo -n $((6 * 7)); echo   more\n42more\n$\n");
-    let screen: Value = serde_json::from_slice(&run(&["screen", "--json", &url]).await.stdout).expect("JSON");
+    let screen: Value =
+        serde_json::from_slice(&run(&["screen", "--json", &url]).await.stdout).expect("JSON");
     assert_eq!((&screen["lines"][1], &screen["rows"]), (&Value::from("42more"), &Value::from(50)));
     type_line(&mut session, r"printf '\e[31mred\e[0m\n'").await;
     see(&mut session, "red").await;
@@ -32,7 +33,7 @@ async fn what_is_typed_is_seen() {
 }
 
 #[tokio::test]
-async fn scripts_can_tell_what_went_wrong() {
+async fn exit_codes_tell_errors_apart() {
     let coop = Coop::with(&["--auth-token", "sesame"], SHELL).await;
     let url = url(&coop);
     for (words, code, says) in [
@@ -55,7 +56,7 @@ async fn scripts_can_tell_what_went_wrong() {
 }
 
 #[tokio::test]
-async fn events_are_lines_until_the_end() {
+async fn events_are_printed_as_lines_until_the_end() {
     let mut coop = Coop::shell().await;
     let url = url(&coop);
     let mut lines = verb(&["events", "--types", "exit,shutdown", &url]).spawn().expect("coop runs");
@@ -66,7 +67,7 @@ async fn events_are_lines_until_the_end() {
     assert!(line.ends_with(" exit     exited with 7"), "{line}");
     coop.signal(Signal::TERM);
     let line = soon("a line", stdout.next_line()).await.expect("text").expect("a line");
-    assert!(line.ends_with(" shutdown signal"), "{line}");
+    assert!(line.ends_with(" shutdown signal [coop]"), "{line}");
     assert_eq!(soon("the end", stdout.next_line()).await.expect("text"), None);
     assert_eq!(soon("the end", lines.wait()).await.expect("waited").code(), Some(0));
     coop.ended().await;
@@ -77,15 +78,15 @@ async fn events_are_lines_until_the_end() {
         let event: Value = serde_json::from_str(&line).expect("one object a line");
         types.push(event["type"].as_str().expect("a type").to_owned());
     }
-    assert!(!types.iter().any(|kind| kind == "heartbeat"), "nobody asked for them: {types:?}");
+    assert!(!types.iter().any(|kind| kind == "heartbeat"), "not requested: {types:?}");
     assert!(types.iter().any(|kind| kind == "exit"), "{types:?}");
     assert_eq!(soon("the end", json.wait()).await.expect("waited").code(), Some(0));
 }
 
 #[tokio::test]
-async fn events_go_on_after_a_lost_connection() {
-    let place = tempfile::TempDir::new().expect("a temporary directory");
-    let socket = place.path().join("coop.sock").to_string_lossy().into_owned();
+async fn events_continue_after_a_lost_connection() {
+    let directory = tempfile::TempDir::new().expect("a temporary directory");
+    let socket = directory.path().join("coop.sock").to_string_lossy().into_owned();
     let shell = || Setup::new(["--socket", socket.as_str(), "--"].into_iter().chain(SHELL));
     let mut before = shell().start().await;
     let mut events = Lines::of(&["events", "--types", "state,shutdown", &socket]);
@@ -94,11 +95,11 @@ async fn events_go_on_after_a_lost_connection() {
     before.signal(Signal::KILL);
     before.ended().await;
     let after = shell().start().await;
-    // Another coop has other numbers, which is said.
+    // The events of the new coop have other numbers, so the verb prints a gap.
     let line = events.until(|line| line.contains(" gap ")).await;
     assert!(line.starts_with("- ") && line.ends_with("are missing (epoch)"), "{line}");
     after.signal(Signal::TERM);
-    events.until(|line| line.ends_with(" shutdown signal")).await;
+    events.until(|line| line.ends_with(" shutdown signal [coop]")).await;
     events.until(|line| line.contains(" -> exited ")).await;
     let (code, stderr) = events.end().await;
     assert_eq!(code, Some(0), "{stderr}");
@@ -106,7 +107,7 @@ async fn events_go_on_after_a_lost_connection() {
 }
 
 #[tokio::test]
-async fn a_reader_that_goes_ends_the_verb_quietly() {
+async fn a_closed_stdout_ends_the_verb_without_an_error() {
     let coop = Coop::shell().await;
     let mut events = verb(&["events", &url(&coop)]).spawn().expect("coop runs");
     let mut stdout = BufReader::new(events.stdout.take().expect("a pipe"));
@@ -118,10 +119,11 @@ async fn a_reader_that_goes_ends_the_verb_quietly() {
 }
 
 #[tokio::test]
-async fn a_pipe_is_typed_to_its_last_byte() {
+async fn attach_types_all_input_from_a_pipe() {
     let coop = Coop::shell().await;
     let mut session = coop.grpc().await;
-    let mut attach = verb(&["attach", &url(&coop)]).stdin(Stdio::piped()).spawn().expect("coop runs");
+    let mut attach =
+        verb(&["attach", &url(&coop)]).stdin(Stdio::piped()).spawn().expect("coop runs");
     let mut stdin = attach.stdin.take().expect("a pipe");
     stdin.write_all(b"echo $((6 * 7)) piped\n").await.expect("written");
     drop(stdin);
@@ -132,15 +134,18 @@ async fn a_pipe_is_typed_to_its_last_byte() {
 }
 
 #[tokio::test]
-async fn shutdown_returns_when_coop_is_gone() {
+async fn shutdown_returns_when_coop_has_exited() {
     let mut coop = Coop::run(["sh", "-c", "trap '' HUP; sleep 1000"]).await;
     let pid = coop.pid();
     let shutdown = run(&["shutdown", "--grace", "1", "--json", &url(&coop)]).await;
-    assert_eq!((shutdown.status.code(), text(&shutdown.stdout)), (Some(0), "{\"accepted\":true}\n"));
-    // Nobody listens any more; the process may take the time of an exit.
+    assert_eq!(
+        (shutdown.status.code(), text(&shutdown.stdout)),
+        (Some(0), "{\"accepted\":true}\n")
+    );
+    // The port is closed; the process itself may take a moment to exit.
     assert_eq!(run(&["screen", &url(&coop)]).await.status.code(), Some(69));
     coop.ended().await;
-    until("the process to go", async || {
+    until("the process to exit", async || {
         (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
     })
     .await;

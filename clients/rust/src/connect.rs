@@ -1,5 +1,4 @@
-//! A client for a [`Target`], with its credentials on every call. What is called with it, and
-//! whether to try again, is the caller's business.
+//! Connects a client to a [`Target`] and adds the credentials to every call. It does not retry.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,34 +12,32 @@ use tonic::{Request, Status};
 
 use crate::target::Target;
 use crate::v1::coop_client::CoopClient;
+use crate::{LEASE_HEADER, MESSAGE_LIMIT};
 
-/// The client that [`connect`] gives.
+/// The client that [`connect`] returns.
 pub type Client = CoopClient<InterceptedService<Channel, Signature>>;
-
-/// The largest message either way; coop's own limit.
-const MESSAGE_LIMIT: usize = 16 * 1024 * 1024;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A peer that is gone without a word is noticed after the two together.
+/// A peer that disappeared without closing the connection is detected after the sum of both.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a client shows to be let in. All of it is optional: a Unix socket asks for none.
+/// A client's credentials. All of them are optional; a Unix socket needs none.
 #[derive(Clone, Default)]
 pub struct Credentials {
     /// The bearer token.
     pub token: Option<String>,
-    /// The lease to write under, as `AcquireLease` gave it.
+    /// The lease to write under, from `AcquireLease`.
     pub lease: Option<String>,
-    /// PEM of the authority that signed the server's certificate, where the system has it not.
+    /// PEM of the authority that signed the server's certificate; default the system's roots.
     pub ca: Option<Vec<u8>>,
-    /// PEM of a client certificate and of its key, for servers that ask for one.
+    /// PEM of a client certificate and of its key, for servers that require one.
     pub identity: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl fmt::Debug for Credentials {
-    /// Says what is there, and keeps it to itself.
+    /// Prints which credentials are set, and not their values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials")
             .field("token", &self.token.is_some())
@@ -51,21 +48,23 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Why there is no connection.
+/// The connection failed.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// The token or the lease has characters that no header can carry.
+    /// The token or the lease contains characters that are invalid in a header.
     Credential { name: &'static str },
-    /// Nobody answered there, or not in this language.
+    /// The server is unreachable or does not speak gRPC.
     Transport { target: Target, source: tonic::transport::Error },
 }
 
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Credential { name } => write!(f, "the {name} has characters that a header cannot carry"),
+            Self::Credential { name } => {
+                write!(f, "the {name} contains characters that are invalid in a header")
+            }
             Self::Transport { target, source } => {
-                // The outermost error only says that it is one; the innermost says why.
+                // The innermost error has the cause.
                 let mut cause: &dyn std::error::Error = source;
                 while let Some(inner) = cause.source() {
                     cause = inner;
@@ -85,7 +84,7 @@ impl std::error::Error for ConnectError {
     }
 }
 
-/// Connects, and puts the credentials on every call.
+/// Connects, and adds the credentials to every call.
 pub async fn connect(target: &Target, credentials: Credentials) -> Result<Client, ConnectError> {
     let signature = Signature::new(&credentials)?;
     let failed = |source| ConnectError::Transport { target: target.clone(), source };
@@ -95,7 +94,10 @@ pub async fn connect(target: &Target, credentials: Credentials) -> Result<Client
         .max_encoding_message_size(MESSAGE_LIMIT))
 }
 
-fn endpoint(target: &Target, credentials: Credentials) -> Result<Endpoint, tonic::transport::Error> {
+fn endpoint(
+    target: &Target,
+    credentials: Credentials,
+) -> Result<Endpoint, tonic::transport::Error> {
     let endpoint = Endpoint::from_shared(target.to_string())?
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
@@ -104,7 +106,7 @@ fn endpoint(target: &Target, credentials: Credentials) -> Result<Endpoint, tonic
         .keep_alive_while_idle(true);
     match target {
         Target::Http { .. } => Ok(endpoint),
-        // There is no host in a path, and the server must see one it knows.
+        // A path has no host, and the server accepts only known hosts.
         Target::Unix { .. } => Ok(endpoint.origin(Uri::from_static("http://localhost"))),
         Target::Https { .. } => endpoint.tls_config(tls(credentials)),
     }
@@ -121,7 +123,7 @@ fn tls(credentials: Credentials) -> ClientTlsConfig {
     }
 }
 
-/// Adds `authorization` and `coop-lease` to each call.
+/// Adds the token and the lease to the metadata of each call.
 #[derive(Clone)]
 pub struct Signature {
     authorization: Option<MetadataValue<Ascii>>,
@@ -138,7 +140,10 @@ impl Signature {
     }
 }
 
-fn secret(name: &'static str, text: Option<&str>) -> Result<Option<MetadataValue<Ascii>>, ConnectError> {
+fn secret(
+    name: &'static str,
+    text: Option<&str>,
+) -> Result<Option<MetadataValue<Ascii>>, ConnectError> {
     let Some(text) = text else { return Ok(None) };
     let mut value = MetadataValue::try_from(text).map_err(|_| ConnectError::Credential { name })?;
     value.set_sensitive(true);
@@ -152,7 +157,7 @@ impl Interceptor for Signature {
             metadata.insert("authorization", authorization.clone());
         }
         if let Some(lease) = &self.lease {
-            metadata.insert("coop-lease", lease.clone());
+            metadata.insert(LEASE_HEADER, lease.clone());
         }
         Ok(request)
     }
@@ -163,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_go_with_every_call_and_into_no_log() {
+    fn credentials_are_sent_with_every_call_and_never_printed() {
         let credentials = Credentials {
             token: Some("hunter2".to_owned()),
             lease: Some("lease-7".to_owned()),
@@ -173,19 +178,19 @@ mod tests {
         let mut signature = Signature::new(&credentials).unwrap();
         let request = signature.call(Request::new(())).unwrap();
         assert_eq!(request.metadata().get("authorization").unwrap(), "Bearer hunter2");
-        assert_eq!(request.metadata().get("coop-lease").unwrap(), "lease-7");
+        assert_eq!(request.metadata().get(LEASE_HEADER).unwrap(), "lease-7");
         assert!(!format!("{:?}", request.metadata()).contains("hunter2"));
     }
 
     #[test]
-    fn a_token_that_no_header_can_carry_is_refused() {
+    fn a_token_that_is_invalid_in_a_header_is_an_error() {
         let credentials = Credentials { token: Some("a\nb".to_owned()), ..Credentials::default() };
         let error = Signature::new(&credentials).err().unwrap();
-        assert_eq!(error.to_string(), "the token has characters that a header cannot carry");
+        assert_eq!(error.to_string(), "the token contains characters that are invalid in a header");
     }
 
     #[tokio::test]
-    async fn nobody_there_is_told_with_the_cause() {
+    async fn a_failed_connection_names_its_cause() {
         let target = Target::parse("/nowhere/coop.sock").unwrap();
         let error = connect(&target, Credentials::default()).await.err().unwrap().to_string();
         assert!(error.starts_with("cannot connect to unix:///nowhere/coop.sock: "), "{error}");

@@ -1,5 +1,5 @@
-//! The client of coop, the terminal sidecar: messages and calls of `coop.v1`, generated from the
-//! proto, and what it takes to connect and to understand a refusal.
+//! The client of coop, the terminal sidecar: the messages and calls of `coop.v1`, generated from
+//! the proto, with functions to connect and to read the reason of a refusal.
 //!
 //! ```no_run
 //! use coop_client::v1::{GetScreenRequest, SendInputRequest};
@@ -12,7 +12,7 @@
 //! let input = SendInputRequest { text: "make test".into(), enter: true };
 //! if let Err(status) = coop.send_input(input).await {
 //!     match reason(&status) {
-//!         Some(reason) if reason.code == "WRITER_BUSY" => println!("taken: {:?}", reason.metadata),
+//!         Some(reason) if reason.code == "WRITER_BUSY" => println!("busy: {:?}", reason.metadata),
 //!         _ => return Err(status.into()),
 //!     }
 //! }
@@ -29,8 +29,12 @@
 //! | `json` | `json`, and serde for every message: the JSON of coop's HTTP |
 //! | `server` | the generated server trait, which coop itself implements |
 
+// `pub` is the crate's interface; the rest is `pub(crate)`.
+#![warn(unreachable_pub)]
+
 #[cfg(feature = "client")]
 mod connect;
+mod event;
 #[cfg(feature = "json")]
 pub mod json;
 mod reason;
@@ -39,11 +43,18 @@ mod target;
 
 #[cfg(feature = "client")]
 pub use connect::{Client, ConnectError, Credentials, Signature, connect};
-pub use reason::{Reason, reason, response};
+pub use event::{EventType, StateEventKind};
+pub use reason::{ERROR_DOMAIN, Reason, reason, response};
 #[cfg(feature = "client")]
 pub use target::{Target, TargetError};
 
-/// The generated vocabulary of `coop.v1`.
+/// The metadata key and HTTP header that name the lease to write under.
+pub const LEASE_HEADER: &str = "coop-lease";
+
+/// The most bytes of one message: a gRPC message, an HTTP body or a WebSocket message.
+pub const MESSAGE_LIMIT: usize = 16 << 20;
+
+/// The generated messages of `coop.v1`.
 #[expect(clippy::large_enum_variant, reason = "prost boxes what is recursive, and nothing else")]
 #[rustfmt::skip]
 pub mod v1 {
@@ -55,6 +66,6 @@ mod serde_impls {
     include!("gen/coop.v1.serde.rs");
 }
 
-/// The descriptors of `coop.v1` and of everything it imports, as an encoded
-/// `google.protobuf.FileDescriptorSet`: what server reflection answers from.
+/// The descriptors of `coop.v1` and of its imports, as an encoded
+/// `google.protobuf.FileDescriptorSet`, which server reflection serves.
 pub const DESCRIPTOR: &[u8] = include_bytes!("gen/coop.binpb");

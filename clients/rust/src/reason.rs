@@ -1,11 +1,13 @@
-//! Why a call was refused, in words that a program can compare. It reads a status and changes
-//! nothing.
+//! Reads the reason of a refused call from its gRPC status.
 
 use std::collections::BTreeMap;
 
 use prost::Message as _;
 
-/// What coop put into a refusal: `google.rpc.ErrorInfo`.
+/// The `domain` of every `google.rpc.ErrorInfo` that coop sends.
+pub const ERROR_DOMAIN: &str = "coop.v1";
+
+/// The reason for a refusal: `google.rpc.ErrorInfo`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     /// The code, for example `WRITER_BUSY`.
@@ -14,7 +16,7 @@ pub struct Reason {
     pub metadata: BTreeMap<String, String>,
 }
 
-/// `google.rpc.Status`, as far as it is read here.
+/// `google.rpc.Status`, with only the fields that are read here.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RpcStatus {
     #[prost(message, repeated, tag = "3")]
@@ -32,7 +34,7 @@ struct ErrorInfo {
     metadata: BTreeMap<String, String>,
 }
 
-/// The reason that coop gave, if it was coop that refused.
+/// The reason, if it was coop that refused the call.
 ///
 /// ```
 /// let status = tonic::Status::unavailable("connection lost");
@@ -43,16 +45,18 @@ pub fn reason(status: &tonic::Status) -> Option<Reason> {
         .into_iter()
         .filter(|detail| detail.type_url.ends_with("/google.rpc.ErrorInfo"))
         .filter_map(|detail| ErrorInfo::decode(detail.value.as_slice()).ok())
-        .find(|info| info.domain == "coop.v1")
+        .find(|info| info.domain == ERROR_DOMAIN)
         .map(|info| Reason { code: info.reason, metadata: info.metadata })
 }
 
-/// The response that came with a refusal, such as the `NudgeResponse` of a nudge that found the
-/// agent busy. `name` is the message's name without its package.
+/// The response in a refusal, such as the `NudgeResponse` of a nudge that was refused because the
+/// agent is busy. `name` is the message's name without its package.
 pub fn response<M: prost::Message + Default>(status: &tonic::Status, name: &str) -> Option<M> {
     details(status)
         .into_iter()
-        .find(|detail| detail.type_url.rsplit_once("/coop.v1.").is_some_and(|(_, found)| found == name))
+        .find(|detail| {
+            detail.type_url.rsplit_once("/coop.v1.").is_some_and(|(_, found)| found == name)
+        })
         .and_then(|detail| M::decode(detail.value.as_slice()).ok())
 }
 
@@ -66,7 +70,10 @@ mod tests {
     use crate::v1::NudgeResponse;
 
     fn any(name: &str, message: &impl prost::Message) -> prost_types::Any {
-        prost_types::Any { type_url: format!("type.googleapis.com/{name}"), value: message.encode_to_vec() }
+        prost_types::Any {
+            type_url: format!("type.googleapis.com/{name}"),
+            value: message.encode_to_vec(),
+        }
     }
 
     fn status(domain: &str) -> tonic::Status {
@@ -75,14 +82,16 @@ mod tests {
             domain: domain.to_owned(),
             metadata: BTreeMap::from([("cause".to_owned(), "working".to_owned())]),
         };
-        let response = NudgeResponse { reason: Some("agent_busy".to_owned()), ..NudgeResponse::default() };
-        let details = vec![any("google.rpc.ErrorInfo", &info), any("coop.v1.NudgeResponse", &response)];
+        let response =
+            NudgeResponse { reason: Some("agent_busy".to_owned()), ..NudgeResponse::default() };
+        let details =
+            vec![any("google.rpc.ErrorInfo", &info), any("coop.v1.NudgeResponse", &response)];
         let details = RpcStatus { details }.encode_to_vec();
         tonic::Status::with_details(tonic::Code::FailedPrecondition, "busy", details.into())
     }
 
     #[test]
-    fn the_reason_and_its_facts_are_read() {
+    fn the_reason_and_its_metadata_are_read() {
         let reason = reason(&status("coop.v1")).unwrap();
         assert_eq!(reason.code, "AGENT_BUSY");
         assert_eq!(reason.metadata["cause"], "working");
@@ -96,9 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn another_server_s_reason_is_not_coop_s() {
+    fn the_reason_of_another_server_is_ignored() {
         assert_eq!(reason(&status("example.com")), None);
-        let garbage = tonic::Status::with_details(tonic::Code::Unknown, "", vec![0xff, 0xff].into());
+        let garbage =
+            tonic::Status::with_details(tonic::Code::Unknown, "", vec![0xff, 0xff].into());
         assert_eq!(reason(&garbage), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a coop listens, as people write it. It does not connect.
+//! Parses the address of a coop. It does not connect.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,13 +16,17 @@ pub enum Target {
     Unix { path: String },
 }
 
-/// A text that is no address of a coop.
+/// A text is not an address of a coop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetError(String);
 
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not http://HOST:PORT, https://HOST:PORT, unix:///PATH, /PATH or HOST:PORT", self.0)
+        write!(
+            f,
+            "{:?} is not http://HOST:PORT, https://HOST:PORT, unix:///PATH, /PATH or HOST:PORT",
+            self.0
+        )
     }
 }
 
@@ -47,7 +51,7 @@ impl Target {
             }
             (None, Some(_)) => Err(refused()),
             (None, None) => match authority(text) {
-                // Without a scheme, a lone word is more likely a mistake than a host on port 80.
+                // Without a scheme, a single word is more likely a mistake than a host on port 80.
                 Some(authority) if has_port(&authority) => Ok(Self::Http { authority }),
                 Some(_) | None => Err(refused()),
             },
@@ -55,12 +59,13 @@ impl Target {
     }
 }
 
-/// `host` or `host:port`, if that is all there is.
+/// Returns `host` or `host:port`, if the text has nothing else.
 fn authority(text: &str) -> Option<String> {
     let text = text.strip_suffix('/').unwrap_or(text);
     let uri = format!("http://{text}").parse::<Uri>().ok()?;
     let authority = uri.authority()?;
-    let only_authority = authority.as_str() == text && !text.contains('@') && !authority.host().is_empty();
+    let only_authority =
+        authority.as_str() == text && !text.contains('@') && !authority.host().is_empty();
     only_authority.then(|| text.to_owned())
 }
 
@@ -91,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_is_read_and_printed_as_one() {
+    fn every_spelling_is_parsed_and_printed_in_one_form() {
         for (text, printed) in [
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("http://pod/", "http://pod"),
@@ -110,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn other_texts_are_errors() {
         for text in [
             "",
             "localhost",

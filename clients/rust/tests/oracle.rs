@@ -1,5 +1,5 @@
-//! The JSON of every message against prost-reflect's: random messages must print alike and read
-//! back equal. Only what coop's rules change on purpose is undone before the two are compared.
+//! Compares the JSON of every message with prost-reflect's: random messages must print the same and
+//! be read back equal. The intended differences are applied before the comparison.
 #![cfg(feature = "json")]
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 const STRUCT: &str = "google.protobuf.Struct";
 
 #[test]
-fn every_message_prints_what_reflection_prints_and_reads_itself_back() {
+fn every_message_prints_like_prost_reflect_and_is_read_back() {
     let pool = DescriptorPool::decode(coop_client::DESCRIPTOR).unwrap();
     let file = pool.get_file_by_name("coop/v1/coop.proto").unwrap();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -31,20 +31,27 @@ fn every_message_prints_what_reflection_prints_and_reads_itself_back() {
         let codec = json::codec(name).expect("every message has a codec");
         for round in 0..40 {
             let bytes = random.message(&descriptor, 4).encode_to_vec();
-            // From the bytes again, so that a field set to its default is a field not set.
+            // Decoded from bytes, so that a field with its default value counts as unset.
             let message = DynamicMessage::decode(descriptor.clone(), bytes.as_slice()).unwrap();
             filled += usize::from(!bytes.is_empty());
             let printed = (codec.to_json)(&bytes).unwrap();
             assert_eq!(printed, expected(&message), "{name}, round {round}");
             let back = (codec.to_protobuf)(printed.to_string().as_bytes()).unwrap();
             let back = DynamicMessage::decode(descriptor.clone(), back.as_slice()).unwrap();
-            assert!(back == message, "{name}, round {round}: {printed} came back as {}", expected(&back));
+            assert!(
+                back == message,
+                "{name}, round {round}: {printed} came back as {}",
+                expected(&back)
+            );
         }
     }
-    assert!(filled > 2000, "most messages must have something in them, or nothing was compared: {filled}");
+    assert!(
+        filled > 2000,
+        "most messages must have something in them, or nothing was compared: {filled}"
+    );
 }
 
-/// What prost-reflect prints, with coop's differences applied.
+/// The output of prost-reflect with coop's differences applied.
 fn expected(message: &DynamicMessage) -> Json {
     let options = SerializeOptions::new()
         .stringify_64_bit_integers(false)
@@ -100,7 +107,9 @@ fn whole_numbers(json: Json) -> Json {
             _ => Json::Number(number),
         },
         Json::Array(array) => array.into_iter().map(whole_numbers).collect(),
-        Json::Object(object) => object.into_iter().map(|(key, value)| (key, whole_numbers(value))).collect(),
+        Json::Object(object) => {
+            object.into_iter().map(|(key, value)| (key, whole_numbers(value))).collect()
+        }
         other => other,
     }
 }
@@ -139,7 +148,7 @@ impl Random {
         match self.below(3) {
             0 => self.below(1000) as f64,
             1 => self.below(1000) as f64 / 7.0 - 50.0,
-            // Without the highest bit of the exponent it is never infinite.
+            // Without the highest bit of the exponent the value is never infinite.
             _ => f64::from_bits(self.next() & !(1 << 62)),
         }
     }
@@ -161,8 +170,8 @@ impl Random {
             && field.is_map()
         {
             let value = entry.map_entry_value_field();
-            let entries =
-                (0..self.below(4)).map(|_| (MapKey::String(self.text()), self.single(&value, depth)));
+            let entries = (0..self.below(4))
+                .map(|_| (MapKey::String(self.text()), self.single(&value, depth)));
             return Value::Map(entries.collect());
         }
         if field.cardinality() == Cardinality::Repeated {
@@ -191,7 +200,9 @@ impl Random {
                 let mut input = serde_json::Deserializer::from_str(&text);
                 Value::Message(DynamicMessage::deserialize(message, &mut input).unwrap())
             }
-            Kind::Message(message) => Value::Message(self.message(&message, depth.saturating_sub(1))),
+            Kind::Message(message) => {
+                Value::Message(self.message(&message, depth.saturating_sub(1)))
+            }
             other => panic!("no field of coop.v1 is {other:?} yet: say here how to fill it"),
         }
     }

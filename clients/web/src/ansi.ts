@@ -1,7 +1,7 @@
-// Reads one row of a screen in coop's ANSI form into runs of text that look the same.
-// It knows nothing of the page that shows them.
+// Parses one row of a screen in coop's ANSI form into runs of text with the same look. It does not
+// know the page that shows them.
 
-/** An index into the palette, or a colour of its own. */
+/** An index into the palette, or an RGB colour. */
 export type Color = number | { red: number; green: number; blue: number };
 
 export interface Look {
@@ -33,11 +33,11 @@ const PLAIN: Look = {
 
 const SGR = /\x1b\[([\d;]*)m/;
 
-/** A row starts with the plain look, and each sequence in it gives the whole look that follows. */
+/** A row starts with the plain look; each sequence in it sets the whole look of the text after it. */
 export function parseRow(line: string): Run[] {
   const runs: Run[] = [];
   let look = PLAIN;
-  // Splitting by a pattern with one group gives text and group in turn.
+  // Splitting by a pattern with one group returns text and group alternately.
   for (const [index, part] of line.split(SGR).entries()) {
     if (index % 2 === 1) {
       look = parseLook(part);
@@ -92,14 +92,14 @@ function set(look: Look, part: "foreground" | "background", color: Color | undef
   if (color !== undefined) look[part] = color;
 }
 
-/** The sixteen colours that have codes of their own, eight and eight. */
+/** The sixteen colours with codes of their own: eight normal and eight bright. */
 function indexed(code: number, normal: number, bright: number): number | undefined {
   if (code >= normal && code < normal + 8) return code - normal;
   if (code >= bright && code < bright + 8) return code - bright + 8;
   return undefined;
 }
 
-/** What follows 38 and 48: `5;index`, or `2;red;green;blue`. */
+/** The parameters after 38 and 48: `5;index`, or `2;red;green;blue`. */
 function extended(rest: Iterator<number>): Color | undefined {
   const next = (): number => rest.next().value ?? 0;
   switch (next()) {

@@ -1,5 +1,5 @@
-// The typed client of coop.v1 for browsers, over grpc-web. It knows how to reach a coop and how to
-// say who calls, and nothing of pages.
+// The typed client of coop.v1 for browsers, over grpc-web. It connects and authenticates, and does
+// not know the page.
 import { createClient, type Client, type Interceptor } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 import { Coop } from "./gen/coop/v1/coop_pb";
@@ -10,8 +10,8 @@ export { Code, ConnectError } from "@connectrpc/connect";
 export type CoopClient = Client<typeof Coop>;
 
 /**
- * A client for the coop at `baseUrl`, which is where its page is, for example
- * `http://127.0.0.1:8080`. Bidirectional calls (Attach) are beyond what grpc-web carries.
+ * A client for the coop at `baseUrl`, the address of its page, for example
+ * `http://127.0.0.1:8080`. grpc-web does not support bidirectional calls (Attach).
  */
 export function connect(baseUrl: string, token?: string): CoopClient {
   const interceptors = token === undefined ? [] : [bearer(token)];

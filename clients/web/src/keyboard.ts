@@ -1,5 +1,5 @@
-// Listens to the terminal's input field, which exists so that input methods, touch keyboards and
-// screen readers find what they know: a text field. Text leaves it as soon as it is there.
+// Listens to the terminal's input field, a text field so that input methods, touch keyboards and
+// screen readers work. Text is taken out of the field at once.
 import { isLeaving, keyName } from "./keys";
 import type { Press } from "./typist";
 

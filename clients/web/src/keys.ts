@@ -1,5 +1,4 @@
-// What a key press means to a terminal: the name that coop knows the key by. What has no name here
-// is text, or belongs to the browser.
+// Maps key presses to coop's key names. A press without a name is text, or is left to the browser.
 
 const NAMED: Readonly<Record<string, string>> = {
   Enter: "Enter",
@@ -18,7 +17,7 @@ const NAMED: Readonly<Record<string, string>> = {
   Delete: "Delete",
 };
 
-/** Keys that have a control code. Not among them: V, by which browsers paste, and what zooms. */
+/** Keys with a control code, except V, which pastes in browsers, and the keys that zoom. */
 const CONTROL = /^[a-uw-z@[\\^_ ]$/i;
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "shiftKey" | "metaKey" | "isComposing"> & {
@@ -26,7 +25,7 @@ type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "shiftKey" | "me
 };
 
 /**
- * Tab belongs to the terminal, so something else must lead out of it: the same key that leaves
+ * Tab is sent to the terminal, so another key moves the focus out of it: Ctrl-], as in
  * `coop attach`.
  */
 export function isLeaving(press: Press): boolean {
@@ -43,7 +42,7 @@ export function keyName(press: Press): string | undefined {
     const sent = CONTROL.test(key) && !shiftKey;
     return sent ? prefixed(key === " " ? "Space" : key.toLowerCase(), true, altKey, false) : undefined;
   }
-  // Where Alt composes other characters, the character is already there and is text.
+  // Where Alt composes other characters, `key` is already the composed character, which is text.
   return altKey && /^[!-~]$/.test(key) ? prefixed(key, false, true, false) : undefined;
 }
 

@@ -1,5 +1,5 @@
-// Follows one coop for as long as the page is open: screen and status as they change, again after
-// every interruption. It knows the calls and not how anything is shown.
+// Follows one coop while the page is open: screen and status as they change, with reconnects. It
+// knows the calls and not how anything is shown.
 import {
   Code,
   ConnectError,
@@ -18,13 +18,13 @@ export interface Watcher {
   link(state: LinkState): void;
   screen(snapshot: ScreenSnapshot): void;
   status(status: GetStatusResponse): void;
-  /** Returns when a token has been given. */
+  /** Resolves when the user has entered a token. */
   tokenWanted(): Promise<void>;
 }
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
-/** Events come at least every ten seconds, if only as heartbeats. */
+/** Longer than the ten seconds between heartbeats. */
 const SILENCE = 30_000;
 
 /** Runs until the page is closed. */
@@ -38,7 +38,7 @@ export async function follow(client: () => CoopClient, watcher: Watcher): Promis
       await watcher.tokenWanted();
       continue;
     }
-    // What browsers say of a broken connection names their own calls and differs from one to another.
+    // Browsers' messages about a broken connection differ and name their own functions.
     const why = end.cause instanceof TypeError ? "coop does not answer" : end.rawMessage;
     watcher.link({ kind: "lost", why, retryInSeconds: pause / 1000 });
     await waitAtMost(pause);
@@ -46,11 +46,11 @@ export async function follow(client: () => CoopClient, watcher: Watcher): Promis
   }
 }
 
-/** Follows until something ends it, and answers what did. */
+/** Follows until a stream fails or the page is hidden, and returns the reason. */
 async function watch(client: CoopClient, watcher: Watcher, arrived: () => void): Promise<ConnectError> {
   const over = new AbortController();
   const { signal } = over;
-  // Browsers keep few connections to one server, over all tabs: those nobody sees give theirs back.
+  // Browsers limit the connections to one server over all tabs, so a hidden tab closes its own.
   document.addEventListener("visibilitychange", () => over.abort(), { signal });
   const live = (): void => {
     arrived();
@@ -82,7 +82,7 @@ async function followScreen(
 
 async function followEvents(client: CoopClient, watcher: Watcher, over: AbortController): Promise<void> {
   const { signal } = over;
-  const silent = (): void => over.abort(new ConnectError("coop has gone silent", Code.Unavailable));
+  const silent = (): void => over.abort(new ConnectError("coop sent nothing for too long", Code.Unavailable));
   let watchdog = setTimeout(silent, SILENCE);
   try {
     const status = await client.getStatus({}, { signal });
@@ -92,7 +92,7 @@ async function followEvents(client: CoopClient, watcher: Watcher, over: AbortCon
     for await (const event of client.streamEvents(since, { signal })) {
       clearTimeout(watchdog);
       watchdog = setTimeout(silent, SILENCE);
-      // The status says all that these events do, and is never older than they are.
+      // The status includes what these events report, and is never older.
       if (event.type !== "heartbeat") watcher.status(await client.getStatus({}, { signal }));
     }
   } finally {
@@ -107,7 +107,7 @@ function pageShown(): Promise<void> {
   });
 }
 
-/** A network that has come back ends the wait. */
+/** Ends early when the network is back. */
 function waitAtMost(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

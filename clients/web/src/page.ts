@@ -1,5 +1,5 @@
-// The page: wires the coop that serves it to what a person sees and types. Everything else knows
-// only its own part.
+// The page: connects the coop that serves it to the screen and keyboard of the user. The other
+// modules do not know each other.
 import { Code, connect, type ConnectError, type GetStatusResponse, type ScreenSnapshot } from "./client";
 import { listen } from "./keyboard";
 import { follow, type LinkState } from "./link";
@@ -25,7 +25,7 @@ const dialog = element("token", HTMLDialogElement);
 const view = new ScreenView(terminal, element("screen", HTMLDivElement));
 const typist = new Typist(() => client, callFailed);
 let client = connect(location.origin, storedToken());
-/** What the program calls itself, and what it was started as. */
+/** The title that the program sets, and the command it was started with. */
 const names = { title: "", command: "" };
 let ended = "";
 
@@ -37,7 +37,7 @@ keys.addEventListener("click", ({ target }) => {
   if (key !== undefined) type({ kind: "keys", keys: [key] });
 });
 terminal.addEventListener("click", () => {
-  // A click that ends a selection is about the selection, and focus would drop it.
+  // Focusing after a click that ends a selection would clear the selection.
   if (getSelection()?.isCollapsed !== false) keyboard.focus({ preventScroll: true });
 });
 element("fit", HTMLButtonElement).addEventListener("click", () => {
@@ -49,8 +49,8 @@ element("fit", HTMLButtonElement).addEventListener("click", () => {
 keyboard.focus();
 
 function type(press: Press): void {
-  // What failed before is old news once something else is tried.
-  if (notice.dataset["kind"] === "failed") sayHowItEnded();
+  // The notice of a failed call is obsolete once the user types again.
+  if (notice.dataset["kind"] === "failed") showEnd();
   cursor.scrollIntoView({ block: "nearest", inline: "nearest" });
   typist.press(press);
 }
@@ -68,15 +68,15 @@ function showStatus(status: GetStatusResponse): void {
   names.command = status.name ?? status.command.join(" ");
   showNames();
   const was = ended;
-  ended = status.state === "exited" ? howItEnded(status) : "";
-  if (ended !== was) sayHowItEnded();
+  ended = status.state === "exited" ? describeEnd(status) : "";
+  if (ended !== was) showEnd();
 }
 
-function sayHowItEnded(): void {
-  say(ended, ended === "" ? "" : "exited");
+function showEnd(): void {
+  showNotice(ended, ended === "" ? "" : "exited");
 }
 
-function howItEnded({ exitCode, exitSignal }: GetStatusResponse): string {
+function describeEnd({ exitCode, exitSignal }: GetStatusResponse): string {
   if (exitSignal !== undefined) return `The program was ended by signal ${exitSignal}.`;
   if (exitCode !== undefined) return `The program exited with code ${exitCode}.`;
   return "The program has ended.";
@@ -88,7 +88,7 @@ function showNames(): void {
   document.title = `${text} · coop`;
 }
 
-/** Text is replaced only if it changed, because assistive technology reads out every replacement. */
+/** Text is replaced only if it changed, because screen readers announce every replacement. */
 function fact(id: string, text: string, state = ""): void {
   const shown = element(id, HTMLElement);
   if (shown.textContent !== text) shown.textContent = text;
@@ -99,23 +99,23 @@ function showLink(state: LinkState): void {
   document.body.classList.toggle("live", state.kind === "live");
   switch (state.kind) {
     case "connecting":
-      say("Connecting…");
+      showNotice("Connecting…");
       break;
     case "live":
-      sayHowItEnded();
+      showEnd();
       break;
     case "lost":
-      say(`Not connected: ${state.why}. Trying again in ${state.retryInSeconds} s.`, "lost");
+      showNotice(`Not connected: ${state.why}. Trying again in ${state.retryInSeconds} s.`, "lost");
       break;
   }
 }
 
 function callFailed(error: ConnectError): void {
-  const told = error.code === Code.Unauthenticated ? "the token is no longer accepted" : error.rawMessage;
-  say(`Not sent: ${told}.`, "failed");
+  const why = error.code === Code.Unauthenticated ? "the token is no longer accepted" : error.rawMessage;
+  showNotice(`Not sent: ${why}.`, "failed");
 }
 
-function say(text: string, kind = ""): void {
+function showNotice(text: string, kind = ""): void {
   if (notice.textContent !== text) notice.textContent = text;
   notice.dataset["kind"] = kind;
 }

@@ -1,10 +1,10 @@
-// Turns a row's runs into elements. Text only ever becomes text nodes, and colours become classes
-// or properties, so nothing that a program prints can become markup.
+// Turns a row's runs into elements. Text becomes text nodes, and colours become classes or
+// properties, so output of the program never becomes markup.
 import { parseRow, type Color, type Look, type Run } from "./ansi";
 
 /**
- * What every monospaced font has at the width of one cell. Everything else may come from another
- * font with other widths, and gets a box of the width that the terminal gave it.
+ * Characters that every monospaced font has at the width of one cell. Other characters may come
+ * from another font, so each gets a box of the width that the terminal gives it.
  */
 const FITTING = /([\u0020-\u02ff\u0370-\u052f\u2500-\u259f]+)/u;
 
@@ -23,12 +23,12 @@ export function paintRow(line: string): Node[] {
 function paintRun({ text, look }: Run): HTMLElement {
   const span = document.createElement("span");
   span.append(...cells(text));
-  dress(span, look);
+  applyLook(span, look);
   return span;
 }
 
 function cells(text: string): (string | HTMLElement)[] {
-  // Splitting by a group gives, in turn, what is between and what fits.
+  // Splitting by a group returns other and fitting text alternately.
   return text
     .split(FITTING)
     .flatMap((part, index): (string | HTMLElement)[] => (index % 2 === 1 ? [part] : Array.from(part, boxed)));
@@ -41,7 +41,7 @@ function boxed(character: string): HTMLElement {
   return cell;
 }
 
-function dress(span: HTMLElement, look: Look): void {
+function applyLook(span: HTMLElement, look: Look): void {
   for (const name of ["bold", "faint", "italic", "underline", "strike", "blink"] as const) {
     if (look[name]) span.classList.add(name);
   }
@@ -65,7 +65,7 @@ function colour(span: HTMLElement, part: "fg" | "bg", color: Color | "ink" | "pa
 
 function rgb(color: Color): string {
   if (typeof color !== "number") return `rgb(${color.red} ${color.green} ${color.blue})`;
-  // 16 to 231 are a cube of six levels each way, 232 to 255 are greys.
+  // 16 to 231 are a colour cube with six levels for each component, 232 to 255 are greys.
   const level = (step: number): number => (step === 0 ? 0 : 55 + 40 * step);
   const grey = 8 + 10 * (color - 232);
   if (color >= 232) return `rgb(${grey} ${grey} ${grey})`;

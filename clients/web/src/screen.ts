@@ -1,12 +1,12 @@
-// The terminal as the page shows it: rows, cursor, size. It draws snapshots and knows nothing of
-// where they come from.
+// The terminal on the page: rows, cursor, size. It draws snapshots and does not know where they come
+// from.
 import type { ScreenSnapshot } from "./client";
 import { paintRow } from "./paint";
 
 export class ScreenView {
   readonly #terminal: HTMLElement;
   readonly #rows: HTMLElement;
-  /** What each row shows now, so that only rows that changed are drawn again. */
+  /** The text of each row, so that only changed rows are drawn again. */
   #shown: string[] = [];
 
   constructor(terminal: HTMLElement, rows: HTMLElement) {
@@ -31,7 +31,7 @@ export class ScreenView {
     this.#terminal.classList.toggle("has-cursor", cursor !== undefined && !cursor.hidden);
   }
 
-  /** How many cells of the present size fit into the given box. */
+  /** How many cells of the current size fit into the given box. */
   cellsWithin(width: number, height: number): { cols: number; rows: number } {
     const { width: wide, height: high } = this.#rows.getBoundingClientRect();
     const style = this.#terminal.style;

@@ -1,5 +1,5 @@
-// The token, as long as this tab lives: in sessionStorage and nowhere else, above all not in the
-// address, which histories and logs keep.
+// Keeps the token in sessionStorage until the tab is closed. It is never part of the URL, which
+// histories and logs keep.
 
 const KEY = "coop-token";
 
@@ -7,7 +7,7 @@ export function storedToken(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }
 
-/** Asks for a token and keeps it. The dialog cannot be dismissed, because nothing works without it. */
+/** Asks for a token and stores it. The dialog cannot be dismissed, because every call needs it. */
 export function askForToken(dialog: HTMLDialogElement): Promise<void> {
   const form = dialog.querySelector("form");
   const field = dialog.querySelector("input");

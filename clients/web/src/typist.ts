@@ -1,5 +1,5 @@
-// Sends what is typed, in order and one call at a time, however fast it comes.
-// It knows nothing of the keyboard and of what the page says when a call fails.
+// Sends typed input in order, one call at a time. It does not know the keyboard, nor how the page
+// shows a failed call.
 import { ConnectError, type CoopClient } from "./client";
 
 export type Press =
@@ -37,7 +37,7 @@ export class Typist {
         await call(this.#client(), press);
       }
     } catch (error) {
-      // What was typed after something that did not arrive would arrive out of its context.
+      // Input after a lost part would be misunderstood, so it is dropped.
       this.#waiting = [];
       this.#failed(ConnectError.from(error));
     } finally {

@@ -1,4 +1,4 @@
-// Drives a real Chromium, and brings the generated client into its pages.
+// Drives a real Chromium and loads the generated client into its pages.
 import { build } from "esbuild";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +6,8 @@ import { after, before, test as run } from "node:test";
 import { chromium } from "playwright-core";
 
 const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
-// Root has no sandbox, a closed network answers no background call, and a made-up name of the tests
-// is this machine, as it is when a name server lies.
+// Chromium has no sandbox as root, background calls would fail in a closed network, and one name
+// resolves to this machine, as in a DNS rebinding attack.
 const ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -19,10 +19,10 @@ const ARGUMENTS = [
   "--host-resolver-rules=MAP rebound.test 127.0.0.1",
 ];
 
-/** A test that needs the browser, and is skipped by name on a machine that has none. */
+/** A test that needs the browser; it is skipped on a machine without one. */
 export const test = existsSync(EXECUTABLE) ? run : (name) => run(name, { skip: `there is no ${EXECUTABLE}` });
 
-/** One browser for all tests of a file; each page is in a profile of its own. */
+/** One browser for all tests of a file; each page has its own profile. */
 export function useBrowser() {
   let browser;
   before(async () => {
@@ -39,8 +39,8 @@ export function useBrowser() {
 }
 
 /**
- * Opens coop's origin with the generated client in it, as `client` in the page's global
- * scope. The script comes from the same origin, as the page's own policy demands.
+ * Opens coop's origin with the generated client as the global `client`. The script comes from the
+ * same origin, as the page's content security policy requires.
  */
 export async function openClient(page, origin, token) {
   const script = await bundled("client.ts");
@@ -49,11 +49,11 @@ export async function openClient(page, origin, token) {
   await page.evaluate(loadClient, { origin, token });
 }
 
-/** In the page: loads the client and a way to wait for the screen. */
+/** Runs in the page: loads the client and functions that wait for the screen. */
 export async function loadClient({ origin, token }) {
   const coop = await import("/client.js");
   const client = coop.connect(origin, token);
-  // Leaving the loop does not end the call, and of unended ones a browser has room for six.
+  // Leaving the loop does not end the call, and a browser allows only six open calls.
   const until = async (stream, done) => {
     const over = new AbortController();
     const late = setTimeout(() => over.abort(new Error("waited too long")), 20_000);
@@ -66,7 +66,7 @@ export async function loadClient({ origin, token }) {
     }
   };
   const rowsUntil = async (done) => (await until((o) => client.streamScreen({}, o), ({ lines }) => done(lines))).lines;
-  // The code and text of the error that a call must give.
+  // The code and text of the error that a call must fail with.
   const refusal = async (call) => {
     try {
       await call;

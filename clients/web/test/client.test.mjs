@@ -25,7 +25,7 @@ test("type, read, resize, signal, exit", async (t) => {
   await type("stty size");
   await row("33 101");
 
-  // What is typed before the shell lets go of the terminal is echoed by whoever comes first.
+  // Input before the shell hands the terminal to cat could be echoed by either of them.
   await type("echo re''ady; cat");
   await row("ready");
   await type("meow");
@@ -56,7 +56,7 @@ test("an output stream has every byte and ends with the child", async (t) => {
     let text = "";
     let next = 0n;
     for await (const chunk of client.streamOutput({}, { signal: AbortSignal.timeout(20_000) })) {
-      if (chunk.offset !== next || chunk.skipped !== 0n) throw new Error("a hole in the output");
+      if (chunk.offset !== next || chunk.skipped !== 0n) throw new Error("bytes are missing from the output");
       next = chunk.nextOffset;
       text += decoder.decode(chunk.data, { stream: true });
       if (text.endsWith("20000\r\n")) void client.sendInput({ text: "it", enter: true });
@@ -67,7 +67,7 @@ test("an output stream has every byte and ends with the child", async (t) => {
   assert.equal(text, `${numbers}it\r\ngot it\r\n`);
 });
 
-test("what is wrong is refused, by its name, and nothing is typed", async (t) => {
+test("an invalid request is refused with its name, and types nothing", async (t) => {
   const { origin } = await startCoop(t, { command: ["cat"] });
   const page = await newPage(t);
   await openClient(page, origin);
@@ -83,7 +83,7 @@ test("what is wrong is refused, by its name, and nothing is typed", async (t) =>
   assert.equal(await page.evaluate(async () => Number((await client.getStatus({})).bytesWritten)), 0);
 });
 
-test("without the token nothing is told but that coop lives", async (t) => {
+test("without the token only the health is readable", async (t) => {
   const { origin } = await startCoop(t, { options: ["--host", "127.0.0.1"], env: { COOP_AUTH_TOKEN: "open-sesame" } });
   for (const token of [undefined, "", "wrong", "open-sesame2"]) {
     const page = await newPage(t);

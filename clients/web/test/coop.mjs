@@ -1,4 +1,4 @@
-// Starts real coops for the tests. It knows the binary's command line and its first line of output.
+// Starts real coops for the tests. It knows the binary's command line and its first output line.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ const DEADLINE = 10_000;
 
 const SHELL = ["env", "PS1=$ ", "bash", "--norc", "--noprofile"];
 
-/** A coop on a port of its own, which ends with the test `t`. */
+/** Starts a coop on its own port and stops it after the test `t`. */
 export async function startCoop(t, { port = 0, options = [], command = SHELL, env = {} } = {}) {
   const home = await mkdtemp(join(tmpdir(), "coop-test-"));
   const arguments_ = ["--port", String(port), "--log-level", "warn", ...options, "--", ...command];
@@ -42,7 +42,7 @@ async function listening(child) {
   return undefined;
 }
 
-/** What `promise` gives, or a failure that says what did not happen. */
+/** Waits for `promise`, or fails with what did not happen. */
 async function within(promise, what) {
   let timer;
   const late = new Promise((_, reject) => {

@@ -1,4 +1,4 @@
-// The page itself, as a person uses it: in a real browser, by keyboard, against a real coop.
+// The page as a user sees it: in a real browser, by keyboard, against a real coop.
 import assert from "node:assert/strict";
 import { test, useBrowser } from "./browser.mjs";
 import { startCoop } from "./coop.mjs";
@@ -13,7 +13,7 @@ test("it shows the screen, and typing works", async (t) => {
   assert.equal(await page.textContent("#agent"), "unknown");
   assert.equal(await page.textContent("#size"), "200 × 50");
 
-  // The terminal has the focus from the start; text, named keys and control keys keep their order.
+  // The terminal has the focus at the start; text, named keys and control keys keep their order.
   await page.keyboard.type("echo wroong");
   for (let count = 0; count < 3; count++) await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Backspace");
@@ -35,7 +35,7 @@ test("it shows the screen, and typing works", async (t) => {
   assert.equal(await page.title(), "a <b>title</b> · coop");
 });
 
-test("a flood of output leaves the page alive, and Ctrl-C ends it", async (t) => {
+test("the page stays responsive during much output, and Ctrl-C stops it", async (t) => {
   const { origin } = await startCoop(t);
   const page = await openPage(t, origin);
   await page.keyboard.type("yes flood");
@@ -47,7 +47,7 @@ test("a flood of output leaves the page alive, and Ctrl-C ends it", async (t) =>
   await untilRow(page, /^dry$/);
 });
 
-test("a paste arrives as one, and never runs half-way", async (t) => {
+test("a paste arrives as one piece and runs only after Enter", async (t) => {
   const { origin } = await startCoop(t);
   const page = await openPage(t, origin);
   await untilRow(page, /^\$ ?$/);
@@ -63,7 +63,7 @@ test("a paste arrives as one, and never runs half-way", async (t) => {
   assert.ok((await rows(page)).includes("one"));
 });
 
-test("what a program prints is never markup, and looks as it was printed", async (t) => {
+test("output is never markup and has the colours of its escape sequences", async (t) => {
   const printed = [
     "\\033[1;3;4;9;31mstyled\\033[0m\\n",
     "\\033[7minverse\\033[0m\\n",
@@ -91,7 +91,7 @@ test("what a program prints is never markup, and looks as it was printed", async
   assert.equal(await look("indexed", "color"), "rgb(255, 135, 0)");
   assert.equal(await look("direct", "backgroundColor"), "rgb(1, 2, 3)");
 
-  // Two cells each, whatever font the characters come from: the cursor's place proves the grid.
+  // Each is two cells wide, whatever its font; the cursor has the width of one cell.
   const widths = await page.evaluate(() => {
     const wide = [...document.querySelectorAll("#screen .wide")].map((cell) => cell.getBoundingClientRect().width);
     return { wide, cell: document.getElementById("cursor").getBoundingClientRect().width };
@@ -100,11 +100,11 @@ test("what a program prints is never markup, and looks as it was printed", async
   for (const wide of widths.wide) assert.ok(Math.abs(wide - 2 * widths.cell) < 0.1, `${wide} for ${widths.cell}`);
 });
 
-test("keys by button, out of the terminal by keyboard, and the size of the window", async (t) => {
+test("buttons send keys, Ctrl-] leaves the terminal, and Fit resizes it", async (t) => {
   const { origin } = await startCoop(t);
   const page = await openPage(t, origin);
   await untilRow(page, /^\$ ?$/);
-  // Ctrl-C throws away what the shell has not read yet, so it comes once the command runs.
+  // Ctrl-C discards unread input, so it is sent once the command runs.
   await page.keyboard.type("echo re''ady; sleep 1000");
   await page.keyboard.press("Enter");
   await untilRow(page, /^ready$/);
@@ -122,7 +122,7 @@ test("keys by button, out of the terminal by keyboard, and the size of the windo
   await untilRow(page, new RegExp(`^${rows} ${cols}$`));
 });
 
-test("it says how the program ended, and that nothing can be typed then", async (t) => {
+test("the page shows how the program ended, and that input is refused then", async (t) => {
   const { origin } = await startCoop(t);
   const page = await openPage(t, origin);
   await page.keyboard.type("exit 3");
@@ -131,18 +131,18 @@ test("it says how the program ended, and that nothing can be typed then", async 
   assert.equal(await page.textContent("#process"), "exited");
   await page.keyboard.type("x");
   await untilNotice(page, /^Not sent: /);
-  // A page that is opened later says the same.
+  // A page that is opened later shows the same.
   await untilNotice(await openPage(t, origin), /exited with code 3/);
 });
 
-test("it asks for the token, and keeps it in the tab only", async (t) => {
+test("the page asks for the token and keeps it in the tab only", async (t) => {
   const { origin } = await startCoop(t, { options: ["--host", "127.0.0.1"], env: { COOP_AUTH_TOKEN: "open-sesame" } });
   const page = await openPage(t, origin);
   const field = page.getByLabel("Token", { exact: true });
   await field.waitFor();
   assert.equal(await page.getByRole("alert").count(), 0);
   assert.equal((await page.textContent("#screen")).trim(), "");
-  // There is nothing behind the dialog, so it stays.
+  // The dialog cannot be dismissed.
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await field.fill("wrong");
@@ -163,7 +163,7 @@ test("it asks for the token, and keeps it in the tab only", async (t) => {
   await elsewhere.getByLabel("Token", { exact: true }).waitFor();
 });
 
-test("it says that the connection was lost, and comes back by itself", async (t) => {
+test("the page shows a lost connection and reconnects by itself", async (t) => {
   const first = await startCoop(t);
   const page = await openPage(t, first.origin, { offline: true });
   await untilRow(page, /^\$ ?$/);
@@ -174,7 +174,7 @@ test("it says that the connection was lost, and comes back by itself", async (t)
   await untilNotice(page, /^$/);
 });
 
-test("a tab that nobody sees gives its connections back", async (t) => {
+test("a hidden tab closes its connections", async (t) => {
   const { origin } = await startCoop(t);
   const page = await openPage(t, origin);
   await untilRow(page, /^\$ ?$/);
@@ -194,19 +194,19 @@ test("a tab that nobody sees gives its connections back", async (t) => {
   await untilRow(page, /^seen again$/);
 });
 
-/** Opens the page; anything that its policy forbids, or that fails in it, fails the test. */
+/** Opens the page; an error in it, or a violation of its content security policy, fails the test. */
 async function openPage(t, origin, { offline = false } = {}) {
   const page = await newPage(t);
-  const complaints = [];
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
-    // A browser reports each refused call by itself; those the tests provoke.
+    // The browser logs each refused call; the tests provoke those.
     const expected = message.location().url.includes("/coop.v1.Coop/") && (offline || !/policy/i.test(message.text()));
-    if (["error", "warning"].includes(message.type()) && !expected) complaints.push(message.text());
+    if (["error", "warning"].includes(message.type()) && !expected) problems.push(message.text());
   });
-  t.after(() => assert.deepEqual(complaints, []));
-  const answer = await page.goto(`${origin}/`);
-  assert.match(answer.headers()["content-security-policy"] ?? "", /default-src 'none'/);
+  t.after(() => assert.deepEqual(problems, []));
+  const response = await page.goto(`${origin}/`);
+  assert.match(response.headers()["content-security-policy"] ?? "", /default-src 'none'/);
   return page;
 }
 

@@ -1,4 +1,4 @@
-// What needs no browser: reading rows, and naming keys.
+// Tests without a browser: parsing rows and naming keys.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { bundled } from "./browser.mjs";
@@ -10,7 +10,7 @@ before(async () => {
   ({ keyName, isLeaving } = await load("keys.ts"));
 });
 
-test("rows become runs that look the same", () => {
+test("a row is split into runs with the same look", () => {
   const set = (look) => Object.fromEntries(Object.entries(look).filter(([, value]) => value !== false));
   const cases = [
     ["", []],
@@ -40,7 +40,7 @@ const press = (key, ...held) => ({
   getModifierState: (name) => held.includes(name),
 });
 
-test("keys have coop's names, and the browser keeps its own", () => {
+test("keys have coop's names, and browser shortcuts have none", () => {
   const cases = [
     [press("a"), undefined],
     [press("A", "Shift"), undefined],

@@ -1,15 +1,15 @@
-//! What a tool of Claude's asks for, made from the tool's input. Who told it, and when a dialog opens, is not known
-//! here.
+//! Builds what a dialog asks from the input of the tool that opens it. It knows neither the source
+//! nor when the dialog opens.
 
 use serde_json::Value;
 
 use crate::driver::prompt::{Ask, PromptKind, Question, QuestionOption};
-use crate::driver::wording;
+use crate::driver::summary;
 
-/// What it is called in lines for people.
-const CALLED: &str = "Claude";
+/// The agent's name in messages for users.
+const AGENT_NAME: &str = "Claude";
 
-/// The tools whose use is a dialog, whatever the permission mode is.
+/// The tools that always open a dialog, in every permission mode.
 pub(super) const ASKING_TOOLS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 /// What the dialog of this tool with this input asks.
@@ -20,12 +20,14 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
         _ => (PromptKind::Permission, Vec::new(), None),
     };
     let message = match kind {
-        PromptKind::Question => wording::question(CALLED, &questions),
+        PromptKind::Question => summary::question(AGENT_NAME, &questions),
         PromptKind::Plan => match &plan {
-            Some(plan) => wording::plan(CALLED, plan),
+            Some(plan) => summary::plan(AGENT_NAME, plan),
             None => "Claude wants to leave plan mode.".to_owned(),
         },
-        PromptKind::Permission | PromptKind::Setup => wording::permission(CALLED, tool, subject(input)),
+        PromptKind::Permission | PromptKind::Setup => {
+            summary::permission(AGENT_NAME, tool, subject(input))
+        }
     };
     Ask {
         kind,
@@ -38,10 +40,11 @@ pub(super) fn of(tool: &str, input: &Value) -> Ask {
     }
 }
 
-/// The one thing in a tool's input that a person wants to know first.
+/// The part of a tool's input that a user wants to see first.
 fn subject(input: &Value) -> Option<&str> {
-    let telling = ["command", "file_path", "notebook_path", "url", "path", "pattern", "query", "description"];
-    telling.iter().find_map(|key| input[key].as_str()).filter(|text| !text.trim().is_empty())
+    let keys =
+        ["command", "file_path", "notebook_path", "url", "path", "pattern", "query", "description"];
+    keys.iter().find_map(|key| input[key].as_str()).filter(|text| !text.trim().is_empty())
 }
 
 fn questions(input: &Value) -> Vec<Question> {
@@ -75,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_keeps_everything_that_is_asked() {
+    fn a_question_keeps_all_its_fields() {
         let input = json!({"questions": [
             {"question": "Which colour?", "header": "Colour", "multiSelect": true,
              "options": [{"label": "Red", "description": "Warm"}, {"label": "Blue"}]},
@@ -96,19 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_has_its_text_and_an_empty_one_has_none() {
+    fn a_plan_has_its_text_unless_it_is_blank() {
         let ask = of("ExitPlanMode", &json!({"plan": "# The plan\n\n1. Go\n"}));
-        assert_eq!((ask.kind, ask.plan.as_deref()), (PromptKind::Plan, Some("# The plan\n\n1. Go\n")));
+        assert_eq!(
+            (ask.kind, ask.plan.as_deref()),
+            (PromptKind::Plan, Some("# The plan\n\n1. Go\n"))
+        );
         assert_eq!(ask.message, "Claude has a plan: The plan");
         let ask = of("ExitPlanMode", &json!({"plan": " "}));
         assert_eq!((ask.kind, ask.plan), (PromptKind::Plan, None));
     }
 
     #[test]
-    fn any_other_tool_wants_a_permission() {
+    fn any_other_tool_asks_for_permission() {
         let ask = of("Bash", &json!({"command": "ls\nrm x"}));
         assert_eq!(ask.kind, PromptKind::Permission);
-        assert_eq!(ask.message, "Claude wants to use Bash: ls");
+        assert_eq!(ask.message, "Claude wants to use Bash: ls … (1 more line)");
         assert_eq!(of("mcp__x__y", &json!([1])).message, "Claude wants to use mcp__x__y.");
     }
 }

@@ -1,17 +1,19 @@
-//! What goes into Claude Code's composer and how it looks there. It does not know when that is done.
+//! Prepares messages for Claude Code's composer and recognises them there. It does not know when
+//! they are typed.
 
 use crate::driver::draft;
-use crate::driver::sight::Composer;
+use crate::driver::screen_reading::Composer;
 
-/// Words that end the program when they are the whole message.
+/// Messages that would quit the program.
 const ENDINGS: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 
-/// What is shorter than this, in characters or in line breaks, is shown as it is.
+/// Claude shows a paste as it is below this many characters and below this many line breaks.
 const LONG: usize = 200;
 const MANY_LINES: usize = 3;
 
-/// The message so that it is taken for a message: `/` would begin a command and `!` a shell command, a backslash at
-/// the end would make the Enter a line break, and some words alone would end the program, spaces around them or not.
+/// The message in a form that Claude takes as a message: a leading `/` would start a command and a
+/// leading `!` a shell command, a trailing backslash would turn Enter into a line break, and some
+/// words alone would quit the program, even with spaces around them.
 pub(super) fn compose(message: &str) -> String {
     let mut text = String::with_capacity(message.len() + 2);
     if message.starts_with(['/', '!']) {
@@ -27,20 +29,24 @@ pub(super) fn compose(message: &str) -> String {
     text
 }
 
-/// Whether the composer shows what was pasted, all of it and nothing else.
+/// Whether the composer shows exactly the pasted text.
 pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
     let draft = &composer.draft;
-    is_label(draft, pasted) || (draft::shows(draft, pasted) && draft::same_start(draft, pasted))
+    is_label(draft, pasted)
+        || (draft::shows(draft, pasted) && draft::same_start(draft, pasted))
+        || (composer.cut && draft::shows_end(draft, pasted))
 }
 
-/// Whether a field shows a text, or the label that stands for it.
+/// Whether a field shows a text, or the label that replaces a long paste.
 pub(super) fn shows(field: &str, text: &str) -> bool {
     is_label(field, text) || draft::shows(field, text)
 }
 
-/// A long paste is shown as `[Pasted text #2 +12 lines]`, counting its line breaks, or without a count if it has none.
+/// Claude shows a long paste as `[Pasted text #2 +12 lines]`, where the count is that of line
+/// breaks, or without a count if there are none.
 fn is_label(field: &str, text: &str) -> bool {
-    let Some(inner) = field.trim().strip_prefix("[Pasted text #").and_then(|rest| rest.strip_suffix(']'))
+    let Some(inner) =
+        field.trim().strip_prefix("[Pasted text #").and_then(|rest| rest.strip_suffix(']'))
     else {
         return false;
     };
@@ -55,5 +61,7 @@ fn is_label(field: &str, text: &str) -> bool {
         None => (inner, Some("0")),
     };
     let counted = count.and_then(|count| count.parse::<usize>().ok());
-    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && counted == Some(breaks)
+    !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && counted == Some(breaks)
 }

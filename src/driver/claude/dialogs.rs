@@ -1,5 +1,6 @@
-//! Which of Claude Code's dialogs is up. It looks only at the lowest frame of the screen, and at words only where
-//! that dialog has them: its title, the question above its options, its footer.
+//! Recognises which Claude Code dialog is open. It reads only the lowest frame of the screen, and
+//! compares text only where the dialog has it: in its title, in the question above its options and
+//! in its footer.
 
 use std::ops::Range;
 
@@ -7,10 +8,10 @@ use super::choices::{self, Family};
 use super::screen::POINTER;
 use crate::driver::layout::{self, Item};
 use crate::driver::prompt::PromptKind;
-use crate::driver::sight::{Dialog, Page};
+use crate::driver::screen_reading::{Dialog, Page};
 use crate::term::Screen;
 
-/// The part of the screen that a dialog takes.
+/// The rows that a dialog occupies.
 #[derive(Debug, Clone)]
 struct Frame<'a> {
     screen: &'a Screen,
@@ -18,57 +19,68 @@ struct Frame<'a> {
     edge: Edge,
 }
 
-/// What bounds a frame at its top.
+/// What is above a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
     /// A rule across the screen.
     Rule,
-    /// The upper edge of a sheet that is laid over the conversation.
-    Sheet,
-    /// The picture that greets a new user.
+    /// The upper edge of an overlay over the conversation.
+    Overlay,
+    /// The banner of the first start.
     Welcome,
-    /// Its top is above the screen.
+    /// The dialog starts above the screen.
     Cut,
 }
 
-/// What a dialog of the setup must have besides its phrase.
+/// What a setup dialog must end in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Choices,
-    /// A last row that begins so.
+    /// A last row that starts with this text.
     Row(&'static str),
-    /// A last row that says how to leave.
-    Leaving,
+    /// A last row that shows the key that closes the dialog.
+    Closing,
 }
 
-struct Known {
+struct KnownDialog {
     phrase: &'static str,
     kind: PromptKind,
     subtype: &'static str,
     ending: Ending,
 }
 
-const fn setup(phrase: &'static str, subtype: &'static str, ending: Ending) -> Known {
-    Known { phrase, kind: PromptKind::Setup, subtype, ending }
+const fn setup(phrase: &'static str, subtype: &'static str, ending: Ending) -> KnownDialog {
+    KnownDialog { phrase, kind: PromptKind::Setup, subtype, ending }
 }
 
-/// Dialogs that are known by their first row.
-const TITLED: &[Known] = &[
-    Known { kind: PromptKind::Permission, ..setup("Accessing workspace:", "trust", Ending::Choices) },
+/// Dialogs that are recognised by their first row.
+const TITLED: &[KnownDialog] = &[
+    KnownDialog {
+        kind: PromptKind::Permission,
+        ..setup("Accessing workspace:", "trust", Ending::Choices)
+    },
     setup("Detected a custom API key", "api_key", Ending::Choices),
-    setup("WARNING: Claude Code running in Bypass Permissions mode", "startup_bypass", Ending::Choices),
+    setup(
+        "WARNING: Claude Code running in Bypass Permissions mode",
+        "startup_bypass",
+        Ending::Choices,
+    ),
     setup("Settings Error", "settings_error", Ending::Choices),
     setup("Settings Warning", "settings_warning", Ending::Choices),
     setup("New MCP server", "mcp_server", Ending::Choices),
-    setup("Auto mode can't check actions", "auto_mode_notice", Ending::Row("Enter to stay in auto mode")),
-    setup("Resume session", "resume_picker", Ending::Leaving),
-    setup("Rewind", "rewind", Ending::Leaving),
-    setup("Help", "help", Ending::Leaving),
-    setup("Select model", "model_picker", Ending::Leaving),
+    setup(
+        "Auto mode can't check actions",
+        "auto_mode_notice",
+        Ending::Row("Enter to stay in auto mode"),
+    ),
+    setup("Resume session", "resume_picker", Ending::Closing),
+    setup("Rewind", "rewind", Ending::Closing),
+    setup("Help", "help", Ending::Closing),
+    setup("Select model", "model_picker", Ending::Closing),
 ];
 
-/// Dialogs of the first start, which have no frame of their own.
-const WELCOMING: &[Known] = &[
+/// Dialogs of the first start, which have no frame.
+const FIRST_START: &[KnownDialog] = &[
     setup("Choose the text style", "theme_picker", Ending::Choices),
     setup("Security notes:", "security_notes", Ending::Row("Press Enter to continue")),
     setup("Select login method:", "login_method", Ending::Choices),
@@ -77,7 +89,7 @@ const WELCOMING: &[Known] = &[
     setup("Use Claude Code's terminal setup?", "terminal_setup", Ending::Choices),
 ];
 
-/// What the first row of a tool's dialog says of the tool.
+/// Tools by the first row of their permission dialog.
 pub(super) const TOOLS: &[(&str, &str)] = &[
     ("Bash command", "Bash"),
     ("Create file", "Write"),
@@ -86,7 +98,8 @@ pub(super) const TOOLS: &[(&str, &str)] = &[
     ("Fetch", "WebFetch"),
 ];
 
-/// What the question of a tool's dialog says of the tool, where its first row is above the screen.
+/// Tools by the question of their permission dialog, for dialogs whose first row is above the
+/// screen.
 const ASKED: &[(&str, &str)] = &[
     ("Do you want to create ", "Write"),
     ("Do you want to overwrite ", "Write"),
@@ -100,12 +113,12 @@ pub(super) fn find(screen: &Screen, last: usize) -> Option<Dialog> {
         .titled()
         .or_else(|| frame.question())
         .or_else(|| frame.asking())
-        .or_else(|| frame.welcoming())
+        .or_else(|| frame.first_start())
         .or_else(|| frame.menu())
 }
 
-/// Whether something like a list of options ends the screen.
-pub(super) fn lists(screen: &Screen, last: usize) -> bool {
+/// Whether the screen ends in something like a list of options.
+pub(super) fn ends_in_options(screen: &Screen, last: usize) -> bool {
     let rows = Frame::lowest(screen, last).rows;
     let pointed = |items: &Vec<Item>| items.iter().any(|item| item.pointed);
     layout::numbered_list(screen, rows.clone(), POINTER).is_some_and(|items| pointed(&items))
@@ -114,14 +127,17 @@ pub(super) fn lists(screen: &Screen, last: usize) -> bool {
 
 impl<'a> Frame<'a> {
     fn lowest(screen: &'a Screen, last: usize) -> Self {
-        let below = |row: usize| layout::filled(screen, row + 1..last + 1).next().map(|(_, line)| line);
+        let below =
+            |row: usize| layout::filled(screen, row + 1..last + 1).next().map(|(_, line)| line);
         let edge = |row: usize| {
             let line = screen.line(row)?;
             if layout::is_rule(line, '▔') {
-                Some(Edge::Sheet)
+                Some(Edge::Overlay)
             } else if layout::is_rule(line, '─') {
-                // The list of a question has a rule of its own, above its last option.
-                below(row).is_some_and(|line| !layout::is_numbered(line, POINTER)).then_some(Edge::Rule)
+                // The list of a question has its own rule, above its last option.
+                below(row)
+                    .is_some_and(|line| !layout::is_numbered(line, POINTER))
+                    .then_some(Edge::Rule)
             } else {
                 line.starts_with(".......").then_some(Edge::Welcome)
             }
@@ -136,7 +152,10 @@ impl<'a> Frame<'a> {
     }
 
     fn title(&self) -> &'a str {
-        self.filled().map(|(_, line)| line.trim()).find(|line| !is_decoration(line)).unwrap_or_default()
+        self.filled()
+            .map(|(_, line)| line.trim())
+            .find(|line| !is_decoration(line))
+            .unwrap_or_default()
     }
 
     fn last_line(&self) -> &'a str {
@@ -146,32 +165,40 @@ impl<'a> Frame<'a> {
     fn numbered(&self) -> Option<Vec<Item>> {
         let items = layout::numbered_list(self.screen, self.rows.clone(), POINTER)?;
         let first = items.first()?.row;
-        let pointed = |row| self.screen.line(row).is_some_and(|line| line.trim_start().starts_with(POINTER));
+        let pointed =
+            |row| self.screen.line(row).is_some_and(|line| line.trim_start().starts_with(POINTER));
         (first..self.rows.end).any(pointed).then_some(items)
     }
 
     fn pointed(&self) -> Option<Vec<Item>> {
-        layout::pointed_list(self.screen, self.rows.clone(), POINTER).filter(|items| items.len() > 1)
+        layout::pointed_list(self.screen, self.rows.clone(), POINTER)
+            .filter(|items| items.len() > 1)
     }
 
     fn list(&self) -> Option<Vec<Item>> {
         self.numbered().or_else(|| self.pointed())
     }
 
-    /// The paragraph that ends above a row, on one line, and where it begins.
+    /// The paragraph that ends above a row, joined into one line.
     fn paragraph_above(&self, row: usize) -> String {
-        let end =
-            layout::filled(self.screen, self.rows.start..row).next_back().map_or(row, |(row, _)| row + 1);
+        let end = layout::filled(self.screen, self.rows.start..row)
+            .next_back()
+            .map_or(row, |(row, _)| row + 1);
         let text = |row: &usize| {
             let line = self.screen.line(*row).unwrap_or_default().trim();
             (!line.is_empty() && !is_decoration(line)).then_some(line)
         };
-        let begin = (self.rows.start..end).rev().take_while(|row| text(row).is_some()).last().unwrap_or(end);
+        let begin = (self.rows.start..end)
+            .rev()
+            .take_while(|row| text(row).is_some())
+            .last()
+            .unwrap_or(end);
         join((begin..end).filter_map(|row| text(&row)))
     }
 
     fn paragraph_from(&self, row: usize) -> String {
-        let lines = (row..self.rows.end).map(|row| self.screen.line(row).unwrap_or_default().trim());
+        let lines =
+            (row..self.rows.end).map(|row| self.screen.line(row).unwrap_or_default().trim());
         join(lines.take_while(|line| !line.is_empty()))
     }
 
@@ -183,19 +210,20 @@ impl<'a> Frame<'a> {
     fn dialog(&self, kind: PromptKind, subtype: Option<&'static str>, message: String) -> Dialog {
         let lines = self.lines();
         let (choices, highlighted) = (Vec::new(), None);
-        Dialog { kind, subtype, tool: None, message, choices, highlighted, page: Page::Only, lines }
+        let (tool, more, page) = (None, false, Page::Only);
+        Dialog { kind, subtype, tool, message, choices, highlighted, more, page, lines }
     }
 
     fn listed(&self, family: Family, items: &[Item], dialog: Dialog) -> Dialog {
         let (choices, highlighted) = choices::read(self.screen, self.rows.end, family, items);
-        Dialog { choices, highlighted, ..dialog }
+        choices::name_hidden(family, Dialog { choices, highlighted, ..dialog }.with_hidden(0))
     }
 
-    fn known(&self, known: &Known, row: usize) -> Option<Dialog> {
+    fn known(&self, known: &KnownDialog, row: usize) -> Option<Dialog> {
         let ends = match known.ending {
             Ending::Choices => self.list().is_some(),
             Ending::Row(phrase) => self.last_line().starts_with(phrase),
-            Ending::Leaving => leaves(self.last_line()),
+            Ending::Closing => shows_close_key(self.last_line()),
         };
         if !ends {
             return None;
@@ -216,10 +244,10 @@ impl<'a> Frame<'a> {
         let dialog = self.dialog(known.kind, Some(known.subtype), message);
         Some(match (known.ending, self.list()) {
             (Ending::Choices, Some(items)) => self.listed(Family::Setup, &items, dialog),
-            (Ending::Leaving, Some(items)) if items.iter().all(|item| item.digit.is_some()) => {
+            (Ending::Closing, Some(items)) if items.iter().all(|item| item.digit.is_some()) => {
                 self.listed(Family::Menu, &items, dialog)
             }
-            (Ending::Choices | Ending::Row(_) | Ending::Leaving, Some(_) | None) => dialog,
+            (Ending::Choices | Ending::Row(_) | Ending::Closing, Some(_) | None) => dialog,
         })
     }
 
@@ -229,31 +257,36 @@ impl<'a> Frame<'a> {
         }
         let title = self.title();
         let row = self.filled().find(|(_, line)| line.trim() == title).map(|(row, _)| row)?;
-        TITLED.iter().filter(|known| title.starts_with(known.phrase)).find_map(|known| self.known(known, row))
+        TITLED
+            .iter()
+            .filter(|known| title.starts_with(known.phrase))
+            .find_map(|known| self.known(known, row))
     }
 
-    fn welcoming(&self) -> Option<Dialog> {
+    fn first_start(&self) -> Option<Dialog> {
         if !matches!(self.edge, Edge::Welcome | Edge::Cut) {
             return None;
         }
-        WELCOMING.iter().find_map(|known| {
-            let (row, _) = self
-                .filled()
-                .find(|(_, line)| layout::indent(line) <= 2 && line.trim().starts_with(known.phrase))?;
+        FIRST_START.iter().find_map(|known| {
+            let (row, _) = self.filled().find(|(_, line)| {
+                layout::indent(line) <= 2 && line.trim().starts_with(known.phrase)
+            })?;
             self.known(known, row)
         })
     }
 
-    /// A question of the model's, one of several, or the page that shows all answers.
+    /// A question of the model: the only one, one of several, or the page that lists all answers.
     fn question(&self) -> Option<Dialog> {
-        let items = self.numbered()?;
+        let part = || layout::numbered_part(self.screen, self.rows.clone(), POINTER);
+        let items = self.numbered().or_else(part)?;
         let first = items.first()?.row;
         let mut rows = self.filled();
         let (tabs_row, tabs) = rows.next()?;
         let tabs = self.screen.row(tabs_row).and_then(|row| choices::tabs(row, tabs));
         if self.paragraph_above(first) == "Ready to submit your answers?" {
             let headers = tabs.map(|tabs| tabs.headers).unwrap_or_default();
-            let dialog = self.dialog(PromptKind::Question, None, "Ready to submit your answers?".to_owned());
+            let dialog =
+                self.dialog(PromptKind::Question, None, "Ready to submit your answers?".to_owned());
             return Some(self.listed(
                 Family::Review,
                 &items,
@@ -266,7 +299,8 @@ impl<'a> Frame<'a> {
         }
         let (message, page) = match tabs {
             Some(tabs) => {
-                let message = rows.next().map(|(row, _)| self.paragraph_from(row)).unwrap_or_default();
+                let message =
+                    rows.next().map(|(row, _)| self.paragraph_from(row)).unwrap_or_default();
                 let several = tabs.several;
                 let page = Page::Question { current: tabs.current, headers: tabs.headers };
                 (message, if several { page } else { Page::Only })
@@ -278,7 +312,7 @@ impl<'a> Frame<'a> {
         Some(self.listed(Family::Question, &items, Dialog { page, ..dialog }))
     }
 
-    /// A tool that wants to be allowed, or a plan that wants to be approved.
+    /// A permission for a tool, or the approval of a plan.
     fn asking(&self) -> Option<Dialog> {
         let items = self.list()?;
         let first = items.first()?.row;
@@ -297,14 +331,17 @@ impl<'a> Frame<'a> {
             table.iter().find(|(phrase, _)| text.starts_with(phrase)).map(|(_, tool)| *tool)
         };
         let tool = by(TOOLS, title).or_else(|| by(ASKED, message));
-        let dialog = Dialog { tool, ..self.dialog(PromptKind::Permission, None, message.to_owned()) };
+        let dialog =
+            Dialog { tool, ..self.dialog(PromptKind::Permission, None, message.to_owned()) };
         Some(self.listed(Family::Permission, &items, dialog))
     }
 
-    /// One of the menus that are opened by a command.
+    /// A menu that a command opens.
     fn menu(&self) -> Option<Dialog> {
-        let ruled = self.edge == Edge::Rule && leaves(self.last_line()) && !self.last_line().starts_with('│');
-        if self.edge != Edge::Sheet && !ruled {
+        let ruled = self.edge == Edge::Rule
+            && shows_close_key(self.last_line())
+            && !self.last_line().starts_with('│');
+        if self.edge != Edge::Overlay && !ruled {
             return None;
         }
         let dialog = self.dialog(PromptKind::Setup, Some("menu"), self.title().to_owned());
@@ -315,13 +352,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A row made of lines only.
+/// Whether a row consists of line-drawing characters only.
 fn is_decoration(line: &str) -> bool {
     line.chars().all(|c| matches!(c, '─' | '╌' | '▔' | ' '))
 }
 
-/// Whether a footer says how to leave.
-fn leaves(line: &str) -> bool {
+/// Whether a footer shows the key that closes the dialog.
+fn shows_close_key(line: &str) -> bool {
     ["Esc to cancel", "Esc to close", "Esc to exit", "Esc to go back"]
         .iter()
         .any(|phrase| line.ends_with(phrase))

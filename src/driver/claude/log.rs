@@ -1,26 +1,27 @@
-//! What the lines of Claude's session log mean. Where the log is, and which of its lines are new, is not known here.
+//! Reads the lines of Claude's session log. It does not know where the log is or which lines are
+//! new.
 //!
 //! | line | claim |
 //! |---|---|
-//! | `user`, written by somebody | a turn began, with its text |
-//! | `user`, a tool's result, a command's echo or Claude's own note | nothing |
+//! | `user`, a prompt | a turn began, with its text |
+//! | `user`, a tool's result, a command's echo or a note by Claude | nothing |
 //! | `user`, `[Request interrupted…` | the turn is over |
 //! | `assistant` with `tool_use` | a turn runs |
 //! | `assistant` with `isApiErrorMessage` | the turn ended in an error |
 //! | `system/turn_duration` | the turn is over |
-//! | any other, and every line of a subagent's | nothing |
+//! | any other, and every line of a subagent | nothing |
 //!
-//! A text of the assistant's is no end of a turn: the tool that it is about to use has a line of its own.
+//! A text of the assistant does not end the turn: the tool that follows it has its own line.
 
 use serde_json::Value;
 
-use super::{ask, trouble};
+use super::{api_error, ask};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
-use crate::driver::stamp;
-use crate::driver::usage::{Spent, Tokens};
+use crate::driver::usage::{Tokens, UsageReport};
+use crate::timestamp;
 
-/// What the lines begin with that Claude writes for commands which it runs itself, without a turn.
+/// How the lines start that Claude writes for commands which it runs itself, without a turn.
 const ECHOES: [&str; 7] = [
     "<command-name>",
     "<command-message>",
@@ -31,25 +32,25 @@ const ECHOES: [&str; 7] = [
     "Caveat: ",
 ];
 
-/// The model of what Claude says itself.
+/// The model name in messages that Claude writes itself.
 const SYNTHETIC: &str = "<synthetic>";
 
 pub(super) fn read(line: &Value) -> Vec<Finding> {
-    let aside = ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
-    if aside.iter().any(|flag| line[flag] == true) {
+    let ignored_flags = ["isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
+    if ignored_flags.iter().any(|flag| line[flag] == true) {
         return Vec::new();
     }
     let content = content(line);
     let mut findings = Vec::new();
-    let told = match (line["type"].as_str(), line["subtype"].as_str()) {
+    let found = match (line["type"].as_str(), line["subtype"].as_str()) {
         (Some("user"), _) => user(line, content),
         (Some("assistant"), _) if line["isApiErrorMessage"] == true => {
             let text = text(content).unwrap_or_default();
-            let failed = trouble::in_fields(line, "apiErrorStatus", &text);
-            Some(("log:api_error", trouble::claim(failed), text))
+            let failed = api_error::in_fields(line, "apiErrorStatus", &text);
+            Some(("log:api_error", api_error::claim(failed), text))
         }
         (Some("assistant"), _) => {
-            findings.extend(spent(&line["message"]).map(Finding::Fact));
+            findings.extend(usage(&line["message"]).map(Finding::Fact));
             findings.extend(tools(content));
             let said = if synthetic(line) { None } else { text(content) };
             findings.extend(said.map(|said| Finding::Fact(Fact::Message(said))));
@@ -60,8 +61,8 @@ pub(super) fn read(line: &Value) -> Vec<Finding> {
         }
         _ => None,
     };
-    if let Some((cause, claim, seen)) = told {
-        let at = line["timestamp"].as_str().and_then(stamp::epoch_ms);
+    if let Some((cause, claim, seen)) = found {
+        let at = line["timestamp"].as_str().and_then(timestamp::parse);
         findings.push(Finding::new(Tier::SessionLog, cause, claim, &seen).at(at));
     }
     findings
@@ -72,7 +73,7 @@ fn user(line: &Value, content: &Value) -> Option<(&'static str, Claim, String)> 
         return None;
     }
     let text = text(content)?;
-    // Today's Claude says where a prompt came from; before that, only the words tell.
+    // Current versions record where a prompt came from; for older ones only the text shows it.
     let written = line["promptSource"].is_string();
     if !written && text.starts_with("[Request interrupted") {
         return Some(("log:interrupted", Claim::TurnEnded, text));
@@ -83,8 +84,9 @@ fn user(line: &Value, content: &Value) -> Option<(&'static str, Claim, String)> 
     Some(("log:user", Claim::TurnStarted { text: Some(text.clone()) }, text))
 }
 
-/// What a message of the model's has used. Each of its parts has a line, which says so again.
-fn spent(message: &Value) -> Option<Fact> {
+/// The tokens of one message of the model. Every part of the message has a line, and each repeats
+/// them.
+fn usage(message: &Value) -> Option<Fact> {
     let used = message["usage"].as_object()?;
     let count = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or_default();
     let tokens = Tokens {
@@ -94,20 +96,20 @@ fn spent(message: &Value) -> Option<Fact> {
         cache_write: count("cache_creation_input_tokens"),
     };
     let id = message["id"].as_str()?.to_owned();
-    Some(Fact::Spent(Spent::Message { id, tokens })).filter(|_| message["model"] != SYNTHETIC)
+    Some(Fact::Usage(UsageReport::Message { id, tokens })).filter(|_| message["model"] != SYNTHETIC)
 }
 
-/// What a line's message consists of.
+/// The content of a line's message.
 pub(super) fn content(line: &Value) -> &Value {
     line.pointer("/message/content").unwrap_or(&Value::Null)
 }
 
-/// Claude wrote this line itself; no model said it.
+/// Whether Claude, not the model, wrote this line.
 pub(super) fn synthetic(line: &Value) -> bool {
     line.pointer("/message/model").is_some_and(|model| model == SYNTHETIC)
 }
 
-/// The text of a message, whose content is a text or a list of blocks.
+/// The text of a message; its content is a string or a list of blocks.
 pub(super) fn text(content: &Value) -> Option<String> {
     let text = match content.as_str() {
         Some(text) => text.to_owned(),
@@ -119,7 +121,7 @@ pub(super) fn text(content: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// The tools that a message uses.
+/// The tool uses in a message.
 pub(super) fn tools(content: &Value) -> impl Iterator<Item = Finding> {
     used(content).map(|(tool, input)| Finding::tool_use(ask::of(tool, input)))
 }
@@ -137,10 +139,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::driver::recorded;
+    use crate::driver::testing::recordings;
 
     fn claims(line: &Value) -> Vec<Claim> {
-        recorded::claims(read(line))
+        recordings::claims(read(line))
     }
 
     fn began(text: &str) -> Claim {
@@ -150,29 +152,33 @@ mod tests {
     #[test]
     fn text_is_joined_from_blocks() {
         let line = json!({"type": "user", "message": {"content": [
-            {"type": "text", "text": "look"}, {"type": "image"}, {"type": "text", "text": "at this"},
+            {"type": "text", "text": "look"}, {"type": "image"},
+            {"type": "text", "text": "at this"},
         ]}});
         assert_eq!(claims(&line), [began("look\nat this")]);
     }
 
     #[test]
-    fn an_echo_is_no_turn_unless_somebody_really_wrote_it() {
-        let echo = json!({"type": "user", "message": {"content": "<command-name>/compact</command-name>"}});
+    fn an_echo_starts_no_turn_unless_the_user_typed_it() {
+        let content = "<command-name>/compact</command-name>";
+        let echo = json!({"type": "user", "message": {"content": content}});
         assert_eq!(claims(&echo), []);
         let written = json!({
             "type": "user", "promptSource": "typed", "message": {"content": "<command-name>x"},
         });
         assert_eq!(claims(&written), [began("<command-name>x")]);
         let quoted = json!({
-            "type": "user", "promptSource": "typed", "message": {"content": "[Request interrupted by user]"},
+            "type": "user", "promptSource": "typed",
+            "message": {"content": "[Request interrupted by user]"},
         });
         assert_eq!(claims(&quoted), [began("[Request interrupted by user]")]);
     }
 
     #[test]
-    fn a_comment_on_a_tool_does_not_begin_a_turn() {
+    fn a_comment_on_a_tool_starts_no_turn() {
         let line = json!({"type": "user", "message": {"content": [
-            {"type": "tool_result", "content": "ok"}, {"type": "text", "text": "and then the other"},
+            {"type": "tool_result", "content": "ok"},
+            {"type": "text", "text": "and then the other"},
         ]}});
         assert_eq!(read(&line), []);
     }

@@ -1,6 +1,7 @@
-//! Claude Code, as version 2.1.325 really behaves. Nobody outside this folder knows anything about it.
+//! The driver for Claude Code, checked against version 2.1.325. No other module knows this agent.
 
 mod answer;
+mod api_error;
 mod ask;
 mod choices;
 mod composer;
@@ -10,37 +11,47 @@ mod hooks;
 mod launch;
 mod log;
 mod questions;
-#[cfg(test)]
-mod recorded;
 mod registry;
 mod screen;
-mod spoken;
+mod screen_reader;
 mod stdout;
 mod title;
-mod trouble;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::evidence::Finding;
-use super::launch::{Order, Outfit};
+use super::launch::{LaunchPlan, LaunchRequest};
 use super::prompt::{Answer, Prompt};
-use super::sight::{Composer, Dialog, Sight};
-use super::{Driver, Move};
+use super::screen_reading::{Composer, Dialog, ScreenReading};
+use super::{Driver, Habits, Launch, NextKey, Observe, Operate};
 use crate::term::{Screen, Signal};
 
-/// Keys within the first 200 ms after a dialog became visible were seen to be dropped.
-const GUARD: Duration = Duration::from_millis(300);
+static HABITS: Habits = Habits {
+    clear_key: b"\x1b",
+    // Claude has been observed to drop keys within the first 200 ms of a dialog.
+    dialog_key_delay: Duration::from_millis(300),
+    idle_screen_is_certain: true,
+    ..Habits::DEFAULT
+};
 
 #[derive(Debug, Default)]
-pub struct Claude;
+pub(super) struct Claude;
 
 impl Driver for Claude {
-    fn outfit(&self, order: &Order) -> Result<Outfit, String> {
-        launch::outfit(order)
+    fn habits(&self) -> &'static Habits {
+        &HABITS
     }
+}
 
+impl Launch for Claude {
+    fn plan(&self, request: &LaunchRequest) -> Result<LaunchPlan, String> {
+        launch::plan(request)
+    }
+}
+
+impl Observe for Claude {
     fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
         hooks::read(event, payload)
     }
@@ -60,16 +71,19 @@ impl Driver for Claude {
     fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
         match signal {
             Signal::Title(title) => title::read(title),
-            Signal::Progress(_) | Signal::Notification(_) | Signal::ProgramStatus(_) | Signal::Modes(_) => {
-                Vec::new()
-            }
+            Signal::Progress(_)
+            | Signal::Notification(_)
+            | Signal::ProgramStatus(_)
+            | Signal::Modes(_) => Vec::new(),
         }
     }
 
-    fn see(&self, screen: &Screen) -> Sight {
-        screen::see(screen)
+    fn read_screen(&self, screen: &Screen) -> ScreenReading {
+        screen::read(screen)
     }
+}
 
+impl Operate for Claude {
     fn compose(&self, message: &str) -> String {
         composer::compose(message)
     }
@@ -78,32 +92,16 @@ impl Driver for Claude {
         composer::holds(composer, pasted)
     }
 
-    fn interrupt(&self) -> &'static [u8] {
-        b"\x1b"
-    }
-
-    fn clear(&self) -> &'static [u8] {
-        b"\x1b"
+    fn next_key(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey {
+        answer::next_key(prompt, answer, dialog)
     }
 
     fn hook_answer(&self, prompt: &Prompt, answer: &Answer) -> Option<Value> {
         answer::by_hook(prompt, answer)
     }
 
-    fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
-        answer::next_move(prompt, answer, dialog)
-    }
-
     fn groom(&self, prompt: &Prompt, command: &[String]) -> Option<Answer> {
         groom::answer(prompt, command)
-    }
-
-    fn guard(&self) -> Duration {
-        GUARD
-    }
-
-    fn sure_idle_screen(&self) -> bool {
-        true
     }
 }
 

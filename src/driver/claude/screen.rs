@@ -1,56 +1,65 @@
-//! What Claude Code shows: its composer, its dialogs, and whether a turn runs. Everything is found from the bottom of
-//! the screen by where it stands, because the conversation above can contain any words.
+//! Reads Claude Code's screen: its composer, its dialogs, and whether a turn runs. Everything is
+//! located by its position from the bottom of the screen, because the conversation above can
+//! contain any text.
 
 use std::ops::Range;
 
-use super::{dialogs, spoken, trouble};
-use crate::driver::agent::Trouble;
+use super::{api_error, dialogs, screen_reader};
+use crate::driver::agent::ApiError;
 use crate::driver::layout;
-use crate::driver::sight::{Composer, Sight};
+use crate::driver::screen_reading::{Composer, ScreenReading};
 use crate::term::Screen;
 
-/// What marks the highlighted option, and where a message goes.
+/// Marks the highlighted option, and the composer.
 pub(super) const POINTER: char = '❯';
-/// What marks the composer while it takes a shell command.
+/// Marks the composer in shell mode.
 const SHELL: char = '!';
-/// What the line of a running turn begins with.
+/// The first character of the status line of a turn.
 const SPINNER: [char; 7] = ['·', '✢', '*', '✶', '✻', '✽', '✳'];
-/// How many rows above the composer the line of a running turn can stand.
+/// How many rows above the composer the status line of a turn can be.
 const NEAR: usize = 8;
-/// In fewer columns the footer has no room for its words.
+/// Below this width the footer is cut off.
 const NARROW: u16 = 60;
-/// Hints of the composer, for a look at a screen without colours.
+/// Claude gives its composer half of the screen without these rows, and never fewer than the lowest
+/// number.
+const BELOW: usize = 5;
+const LOWEST: usize = 3;
+/// Placeholders of the composer, for screens without colours.
 const HINTS: [&str; 2] = ["Try \"", "Press up to edit queued messages"];
 
-pub(super) fn see(screen: &Screen) -> Sight {
-    let Some(last) = layout::last_row(screen) else { return Sight::default() };
+pub(super) fn read(screen: &Screen) -> ScreenReading {
+    let Some(last) = layout::last_row(screen) else { return ScreenReading::default() };
     if let Some(rows) = composer_rows(screen, last) {
         let busy = (rows.end..=last).filter_map(|row| screen.line(row)).any(shows_a_turn);
         let spinner = spinner(screen, rows.start);
         let retrying = spinner.and_then(retrying);
-        // A narrow footer is cut off before it says that a turn runs; then the line above must do.
+        // A narrow footer is cut off before its hint that a turn runs; then the status line
+        // decides.
         let cut = screen.size().cols() < NARROW && spinner.is_some_and(|line| line.contains('…'));
-        return Sight {
+        return ScreenReading {
             busy: busy || cut || retrying.is_some(),
-            composer: Some(Composer { draft: draft(screen, rows) }),
+            composer: Some(composer(screen, rows)),
             retrying,
-            ..Sight::default()
+            ..ScreenReading::default()
         };
     }
-    let dialog = spoken::find(screen, last).or_else(|| dialogs::find(screen, last));
-    let listed =
-        dialog.as_ref().map_or_else(|| dialogs::lists(screen, last), |dialog| !dialog.choices.is_empty());
-    Sight { dialog, option_list: listed, ..Sight::default() }
+    let dialog = screen_reader::find(screen, last).or_else(|| dialogs::find(screen, last));
+    let listed = dialog.as_ref().map_or_else(
+        || dialogs::ends_in_options(screen, last),
+        |dialog| !dialog.choices.is_empty(),
+    );
+    ScreenReading { dialog, option_list: listed, ..ScreenReading::default() }
 }
 
 fn shows_a_turn(line: &str) -> bool {
     line.contains("esc to interrupt")
 }
 
-/// The rows between the lowest two rules, if they are where a message goes.
+/// The rows between the lowest two rules, if they are the composer.
 fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
-    let mut rules =
-        (0..=last).rev().filter(|row| screen.line(*row).is_some_and(|line| layout::is_rule(line, '─')));
+    let mut rules = (0..=last)
+        .rev()
+        .filter(|row| screen.line(*row).is_some_and(|line| layout::is_rule(line, '─')));
     let (below, above) = (rules.next()?, rules.next()?);
     let first = screen.line(above + 1)?;
     let after = first.strip_prefix([POINTER, SHELL])?;
@@ -58,7 +67,15 @@ fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
         .then_some(above + 1..below)
 }
 
-/// What is typed in the composer's rows.
+/// The composer in these rows. It grows up to a part of the screen; then it shows only the rows
+/// around its cursor, without a mark.
+fn composer(screen: &Screen, rows: Range<usize>) -> Composer {
+    let tallest = (usize::from(screen.size().rows()) / 2).saturating_sub(BELOW).max(LOWEST);
+    let cut = rows.len() >= tallest;
+    Composer { rows: rows.len(), draft: draft(screen, rows), cut }
+}
+
+/// The text that is typed in the composer's rows.
 fn draft(screen: &Screen, rows: Range<usize>) -> String {
     let mut draft = String::new();
     for row in rows.clone() {
@@ -66,7 +83,7 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
         let mut begin = cells.text().char_indices().nth(2).map_or(usize::MAX, |(at, _)| at);
         if row > rows.start {
             draft.push('\n');
-            // A row of characters that are wider here than the agent thought goes on at the very left.
+            // Where characters are wider than Claude assumes, a row continues at the left edge.
             if !(cells.text().starts_with("  ") || cells.text().trim().is_empty()) {
                 begin = 0;
             }
@@ -82,15 +99,15 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
     draft
 }
 
-/// The line of a turn that runs or ran, if it stands right above the composer.
+/// The status line of a running or finished turn, if it is directly above the composer.
 fn spinner(screen: &Screen, composer: usize) -> Option<&str> {
     let mut near = layout::filled(screen, 0..composer).rev().take(NEAR).map(|(_, line)| line);
     near.find(|line| line.strip_prefix(SPINNER).is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// Why the agent tries its API again, if the line of its turn says that it does.
-fn retrying(spinner: &str) -> Option<Trouble> {
+/// The error because of which Claude retries, if the status line says that it does.
+fn retrying(spinner: &str) -> Option<ApiError> {
     let (before, _) = spinner.split_once("Retrying in ")?;
     let detail = before.trim_start_matches(SPINNER).trim().trim_end_matches('·').trim_end();
-    Some(trouble::from_text(detail))
+    Some(api_error::from_text(detail))
 }

@@ -1,54 +1,57 @@
-//! What the driver sees on screens of Claude Code, and what it does with what it sees.
+//! Tests of screen reading and grooming on captured screens of Claude Code.
 
 mod answering;
 mod composing;
+mod recordings;
 
 use super::{groom, screen};
-use crate::driver::answered::prompt;
-use crate::driver::fixture;
-use crate::driver::fixture::tests::capture;
-use crate::driver::sight::{Dialog, Sight};
+use crate::driver::screen_reading::{Dialog, ScreenReading};
+use crate::driver::testing::answers::prompt;
+use crate::driver::testing::screens;
+use crate::driver::testing::screens::tests::capture;
 
-/// What is seen on a kept screen.
-fn sight(case: &str) -> Sight {
-    screen::see(&capture("claude", case))
+/// The reading of a captured screen.
+fn reading(case: &str) -> ScreenReading {
+    screen::read(&capture("claude", case))
 }
 
 fn dialog(case: &str) -> Dialog {
-    sight(case).dialog.unwrap_or_else(|| panic!("there is no dialog on {case}"))
+    reading(case).dialog.unwrap_or_else(|| panic!("there is no dialog on {case}"))
 }
 
-/// A screen of these rows, in the usual size.
-fn screen_of(rows: &str) -> Sight {
-    screen::see(&fixture::screen(rows, (80, 24)).unwrap())
+/// The reading of a screen with these rows, at 80x24.
+fn screen_of(rows: &str) -> ScreenReading {
+    screen::read(&screens::screen(rows, (80, 24)).unwrap())
 }
 
 #[test]
-fn a_dialog_in_the_conversation_is_no_dialog() {
+fn a_dialog_quoted_in_the_conversation_is_ignored() {
     let rule = "─".repeat(80);
-    let talk = format!(
-        "● I was asked:\n\n  Bash command\n  Do you want to proceed?\n  ❯ 1. Yes\n    2. No\n\n  Esc to cancel · Tab to amend\n\
+    let rows = format!(
+        "● I was asked:\n\n  Bash command\n  Do you want to \
+         proceed?\n  ❯ 1. Yes\n    2. No\n\n  Esc to cancel · Tab to amend\n\
          {rule}\n❯ \n{rule}\n  ⏸ manual mode on · ? for shortcuts"
     );
-    let sight = screen_of(&talk);
-    assert_eq!(sight.dialog, None);
-    assert_eq!(sight.composer.map(|composer| composer.draft), Some(String::new()));
-    assert!(!sight.busy);
+    let reading = screen_of(&rows);
+    assert_eq!(reading.dialog, None);
+    assert_eq!(reading.composer.map(|composer| composer.draft), Some(String::new()));
+    assert!(!reading.busy);
 }
 
 #[test]
-fn words_of_the_conversation_start_no_turn() {
+fn text_in_the_conversation_does_not_start_a_turn() {
     let rule = "─".repeat(80);
-    let talk = format!(
-        "● It says esc to interrupt.\n  ✻ 429 · Retrying in 1s\n{rule}\n❯ \n{rule}\n  ⏸ manual mode on"
+    let rows = format!(
+        "● It says esc to interrupt.\n  ✻ 429 · Retrying in 1s\n\
+         {rule}\n❯ \n{rule}\n  ⏸ manual mode on"
     );
-    let sight = screen_of(&talk);
-    assert!(!sight.busy);
-    assert_eq!(sight.retrying, None);
+    let reading = screen_of(&rows);
+    assert!(!reading.busy);
+    assert_eq!(reading.retrying, None);
 }
 
 #[test]
-fn a_retry_says_why() {
+fn a_retry_shows_its_error() {
     let cases = [
         ("429 Too many requests", "rate_limited"),
         ("401 Invalid API key", "unauthorized"),
@@ -59,12 +62,13 @@ fn a_retry_says_why() {
     ];
     let rule = "─".repeat(80);
     for (words, category) in cases {
-        let sight = screen_of(&format!(
-            "❯ hello\n\n✻ {words} · Retrying in 1s · attempt 1/1\n\n{rule}\n❯ \n{rule}\n  esc to interrupt"
+        let reading = screen_of(&format!(
+            "❯ hello\n\n✻ {words} · Retrying in 1s · attempt 1/1\n\n\
+             {rule}\n❯ \n{rule}\n  esc to interrupt"
         ));
-        let trouble = sight.retrying.unwrap();
-        assert_eq!((trouble.category.as_str(), trouble.detail.as_str()), (category, words));
-        assert!(sight.busy);
+        let api_error = reading.retrying.unwrap();
+        assert_eq!((api_error.category.as_str(), api_error.detail.as_str()), (category, words));
+        assert!(reading.busy);
     }
 }
 
@@ -80,13 +84,17 @@ fn only_typed_text_is_a_draft() {
         ("!\u{a0}ls\x1b[7m \x1b[0m", "!ls"),
     ];
     for (row, draft) in cases {
-        let sight = screen_of(&format!("{rule}\n{row}\n{rule}\n  ⏸ manual mode on"));
-        assert_eq!(sight.composer.map(|composer| composer.draft).as_deref(), Some(draft), "{row:?}");
+        let reading = screen_of(&format!("{rule}\n{row}\n{rule}\n  ⏸ manual mode on"));
+        assert_eq!(
+            reading.composer.map(|composer| composer.draft).as_deref(),
+            Some(draft),
+            "{row:?}"
+        );
     }
 }
 
 #[test]
-fn moving_about_in_a_dialog_makes_no_other() {
+fn moving_in_a_dialog_keeps_its_identity() {
     let same = [
         ("13-permission-bash", "14-permission-bash-amend"),
         ("20-ask-single", "22-ask-single-typed"),
@@ -101,7 +109,7 @@ fn moving_about_in_a_dialog_makes_no_other() {
 }
 
 #[test]
-fn grooming_leads_to_the_composer_and_grants_nothing() {
+fn grooming_answers_only_setup_dialogs_that_grant_nothing() {
     let bypass = ["claude".to_owned(), "--dangerously-skip-permissions".to_owned()];
     let by_mode = ["claude", "--permission-mode", "bypassPermissions"].map(str::to_owned);
     let plain = ["claude".to_owned(), "--permission-mode".to_owned(), "plan".to_owned()];

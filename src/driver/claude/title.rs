@@ -1,41 +1,39 @@
-//! What Claude puts in front of its terminal's title. The words after it are the conversation's and say nothing.
+//! Reads the symbol at the start of Claude's terminal title. The rest of the title names the
+//! conversation and is ignored.
 
-use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Finding};
+use crate::driver::title;
 
-/// What stands there between turns, and at dialogs.
+/// The symbol between turns and at dialogs.
 const RESTING: char = '✳';
-/// What alternates there while a turn runs.
+/// The symbols that alternate while a turn runs.
 const SPINNER: [char; 2] = ['◐', '◑'];
 
 pub(super) fn read(title: &str) -> Vec<Finding> {
-    let mut chars = title.chars();
-    let (Some(mark), Some(' ')) = (chars.next(), chars.next()) else { return Vec::new() };
-    let (claim, cause) = match mark {
-        RESTING => (Claim::NotWorking, "title:resting"),
-        mark if SPINNER.contains(&mark) => (Claim::Working, "title:spinner"),
-        _ => return Vec::new(),
-    };
-    vec![Finding::new(Tier::Terminal, cause, claim, title)]
+    title::read(title, meaning).into_iter().collect()
+}
+
+fn meaning(symbol: char) -> Option<(Claim, &'static str)> {
+    match symbol {
+        RESTING => Some((Claim::NotWorking, "title:resting")),
+        symbol if SPINNER.contains(&symbol) => Some((Claim::Working, "title:spinner")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::recorded;
-
-    fn claims(title: &str) -> Vec<Claim> {
-        recorded::claims(read(title))
-    }
+    use crate::driver::testing::recordings::claims;
 
     #[test]
-    fn only_the_mark_in_front_counts() {
-        assert_eq!(claims("✳ Claude Code"), [Claim::NotWorking]);
-        assert_eq!(claims("◐ Claude Code"), [Claim::Working]);
-        assert_eq!(claims("◑ a conversation with ✳ in it"), [Claim::Working]);
-        assert_eq!(claims("Claude Code ✳"), []);
-        assert_eq!(claims("✳"), []);
-        assert_eq!(claims("◐◑ art"), []);
-        assert_eq!(claims(""), []);
+    fn only_the_symbol_at_the_start_counts() {
+        assert_eq!(claims(read("✳ Claude Code")), [Claim::NotWorking]);
+        assert_eq!(claims(read("◐ Claude Code")), [Claim::Working]);
+        assert_eq!(claims(read("◑ a conversation with ✳ in it")), [Claim::Working]);
+        assert_eq!(claims(read("Claude Code ✳")), []);
+        assert_eq!(claims(read("✳")), []);
+        assert_eq!(claims(read("◐◑ art")), []);
+        assert_eq!(claims(read("")), []);
     }
 }

@@ -1,23 +1,25 @@
-//! What a dialog of Codex's asks for, made from what hooks and log say of it. When the dialog opens is not known here.
+//! Builds what a dialog asks from what hooks and log report about it. It does not know when the
+//! dialog opens.
 
 use serde_json::Value;
 
 use crate::driver::prompt::{Ask, PromptKind, Question, QuestionOption};
-use crate::driver::wording;
+use crate::driver::summary;
 
-/// What it is called in lines for people.
-const CALLED: &str = "Codex";
+/// The agent's name in messages for users.
+const AGENT_NAME: &str = "Codex";
 
-/// The tool by which the model asks the user.
+/// The tool with which the model asks the user.
 pub(super) const ASKING_TOOL: &str = "request_user_input";
-/// What hooks call the tool that runs commands.
+/// The name of the command tool in hooks.
 pub(super) const SHELL: &str = "Bash";
-/// What hooks call the tool that edits files.
+/// The name of the edit tool in hooks.
 pub(super) const PATCH: &str = "apply_patch";
 
-/// A tool wants to be allowed.
+/// A tool asks for permission.
 pub(super) fn permission(tool: &str, input: &Value) -> Ask {
-    let subject = input["command"].as_str().filter(|_| tool == SHELL).or_else(|| patched(tool, input));
+    let subject =
+        input["command"].as_str().filter(|_| tool == SHELL).or_else(|| patched(tool, input));
     Ask {
         kind: PromptKind::Permission,
         subtype: None,
@@ -25,22 +27,24 @@ pub(super) fn permission(tool: &str, input: &Value) -> Ask {
         input: Some(input.clone()),
         questions: Vec::new(),
         plan: None,
-        message: wording::permission(CALLED, tool, subject),
+        message: summary::permission(AGENT_NAME, tool, subject),
     }
 }
 
-/// The first file that a patch is about.
+/// The first file in a patch.
 fn patched<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
     let patch = input["command"].as_str().filter(|_| tool == PATCH)?;
-    patch.lines().find_map(|line| line.strip_prefix("*** ")?.split_once(" File: ").map(|(_, file)| file))
+    patch
+        .lines()
+        .find_map(|line| line.strip_prefix("*** ")?.split_once(" File: ").map(|(_, file)| file))
 }
 
-/// What the dialog of this tool with this input would ask.
+/// What the dialog for this tool and input asks.
 pub(super) fn of(tool: &str, input: &Value) -> Ask {
     if tool == ASKING_TOOL { question(input) } else { permission(tool, input) }
 }
 
-/// The model asks the user.
+/// The model asks the user questions.
 pub(super) fn question(input: &Value) -> Ask {
     let questions = questions(input);
     Ask {
@@ -48,13 +52,13 @@ pub(super) fn question(input: &Value) -> Ask {
         subtype: None,
         tool: Some(ASKING_TOOL.to_owned()),
         input: Some(input.clone()),
-        message: wording::question(CALLED, &questions),
+        message: summary::question(AGENT_NAME, &questions),
         questions,
         plan: None,
     }
 }
 
-/// The turn has ended in a plan.
+/// The turn ended with a plan.
 pub(super) fn plan(plan: String) -> Ask {
     Ask {
         kind: PromptKind::Plan,
@@ -62,7 +66,7 @@ pub(super) fn plan(plan: String) -> Ask {
         tool: None,
         input: None,
         questions: Vec::new(),
-        message: wording::plan(CALLED, &plan),
+        message: summary::plan(AGENT_NAME, &plan),
         plan: Some(plan),
     }
 }
@@ -93,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_stands_on_one_line() {
+    fn messages_have_one_line() {
         let ask = permission(SHELL, &json!({"command": "ls\nrm x", "description": "May I?"}));
-        assert_eq!(ask.message, "Codex wants to use Bash: ls");
+        assert_eq!(ask.message, "Codex wants to use Bash: ls … (1 more line)");
         let patch = "*** Begin Patch\n*** Update File: /x/a b.txt\n+1\n*** End Patch";
         assert_eq!(
             permission(PATCH, &json!({"command": patch})).message,
@@ -108,7 +112,8 @@ mod tests {
     #[test]
     fn questions_are_read_with_their_options() {
         let input = json!({"questions": [
-            {"id": "q1", "header": "Colour", "question": "Which?", "options": [{"label": "Red", "description": "Warm"}]},
+            {"id": "q1", "header": "Colour", "question": "Which?",
+             "options": [{"label": "Red", "description": "Warm"}]},
             {"id": "q2", "question": "How big?"}, 7,
         ]});
         let ask = question(&input);

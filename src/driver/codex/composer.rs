@@ -1,18 +1,20 @@
-//! What goes into Codex's composer and how it looks there. It does not know when that is done.
+//! Prepares messages for Codex's composer and recognises them there. It does not know when they are
+//! typed.
 
-use super::screen::MORE_ABOVE;
-use crate::driver::draft::{letters, same_start, shows};
-use crate::driver::sight::Composer;
+use crate::driver::draft::{same_start, shows, shows_end};
+use crate::driver::screen_reading::Composer;
 
-/// Keeps a `!` from being the first character. Blanks do not: Codex cuts them off before it looks.
-const GUARD: char = '\u{2060}';
+/// Put before a `!` or `/` so that it is not the first character. A space would not do: Codex trims
+/// it.
+const WORD_JOINER: char = '\u{2060}';
 
-/// The message so that it is taken for a message: `/` would begin a command and `!` a shell command, and a word with
-/// `@` or `$` at the end would open a list that takes the Enter for itself.
+/// The message in a form that Codex takes as a message: a leading `/` would start a command and a
+/// leading `!` a shell command, and a last word with `@` or `$` would open a list that consumes the
+/// Enter.
 pub(super) fn compose(message: &str) -> String {
     let mut text = String::with_capacity(message.len() + 2);
     if message.trim_start().starts_with(['/', '!']) {
-        text.push(GUARD);
+        text.push(WORD_JOINER);
     }
     text.push_str(message);
     let opens_list = |word: &str| word.starts_with(['@', '$']);
@@ -22,23 +24,18 @@ pub(super) fn compose(message: &str) -> String {
     text
 }
 
-/// Whether the composer shows what was pasted, all of it and nothing else.
+/// Whether the composer shows exactly the pasted text.
 pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
     let draft = &composer.draft;
     is_label(draft, pasted)
         || (shows(draft, pasted) && same_start(draft, pasted))
-        || draft.strip_prefix(MORE_ABOVE).is_some_and(|rest| ends_in(pasted, rest))
+        || (composer.cut && shows_end(draft, pasted))
 }
 
-/// What is too tall for the composer shows only its end.
-fn ends_in(pasted: &str, rest: &str) -> bool {
-    let (whole, rest): (String, String) = (letters(pasted).collect(), letters(rest).collect());
-    !rest.is_empty() && whole.len() > rest.len() && whole.ends_with(&rest)
-}
-
-/// A long paste is shown as `[Pasted Content 5000 chars]`.
+/// Codex shows a long paste as `[Pasted Content 5000 chars]`.
 fn is_label(field: &str, text: &str) -> bool {
-    let label = field.trim().strip_prefix("[Pasted Content ").and_then(|rest| rest.strip_suffix(" chars]"));
+    let label =
+        field.trim().strip_prefix("[Pasted Content ").and_then(|rest| rest.strip_suffix(" chars]"));
     label.and_then(|count| count.parse::<usize>().ok()) == Some(text.chars().count())
 }
 
@@ -47,15 +44,15 @@ mod tests {
     use super::*;
 
     fn holds_draft(draft: &str, pasted: &str) -> bool {
-        holds(&Composer { draft: draft.to_owned() }, pasted)
+        holds(&Composer { draft: draft.to_owned(), rows: 1, cut: false }, pasted)
     }
 
     #[test]
-    fn a_message_is_nothing_else() {
+    fn a_message_is_not_taken_as_a_command() {
         assert_eq!(compose("hello ?"), "hello ?");
         assert_eq!(compose("a / b ! c"), "a / b ! c");
         for message in ["/status", "!ls", "  !ls", "\n/quit"] {
-            assert_eq!(compose(message), format!("{GUARD}{message}"));
+            assert_eq!(compose(message), format!("{WORD_JOINER}{message}"));
         }
         assert_eq!(compose("look at @src"), "look at @src ");
         assert_eq!(compose("@src is it"), "@src is it");
@@ -63,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_composer_holds_what_was_pasted_and_nothing_more() {
+    fn the_composer_holds_exactly_the_pasted_text() {
         assert!(holds_draft("one two\nthree", "one two three"));
         assert!(!holds_draft("one two", "one two three"));
         assert!(holds_draft("!ls", &compose("!ls")));
@@ -74,8 +71,8 @@ mod tests {
         assert!(holds_draft("[Pasted Content 1200 chars]", &long));
         assert!(!holds_draft("[Pasted Content 1201 chars]", &long));
         assert!(!holds_draft("[Pasted Content 1200 chars] and", &long));
-        assert!(holds_draft("↑c\nd", "a\nb\nc\nd"));
-        assert!(!holds_draft("↑c\nd", "c\nd"), "nothing is above it");
-        assert!(!holds_draft("↑", "a"));
+        let end = Composer { draft: "c\nd".to_owned(), rows: 2, cut: true };
+        assert!(holds(&end, "a\nb\nc\nd"));
+        assert!(!holds(&end, "a\nb\nc\nd\ne"));
     }
 }

@@ -1,4 +1,5 @@
-//! Which of Codex's dialogs is up. Each ends the screen with a footer of its own; its title is looked for from there.
+//! Recognises which Codex dialog is open. Every dialog ends the screen with its own footer; the
+//! search for its title starts there.
 
 use std::ops::Range;
 
@@ -6,30 +7,33 @@ use super::ask;
 use super::screen::POINTER;
 use crate::driver::layout::{self, Item};
 use crate::driver::prompt::PromptKind;
-use crate::driver::sight::{Choice, Dialog, Page, Role};
+use crate::driver::screen_reading::{Choice, Dialog, Page, Role};
 use crate::term::Screen;
 
-/// What marks the highlighted option before anybody is logged in.
+/// Marks the highlighted option in dialogs before the login.
 const LOGIN_POINTER: char = '>';
-/// The answer that every question has at its end.
+/// The last option of every question.
 const NONE: &str = "None of the above";
-/// Hints of fields, for a look at a screen without colours.
+/// Placeholders of fields, for screens without colours.
 const FIELD_HINTS: [&str; 3] = ["Add notes", "Type your answer", "Paste or type your API key"];
 
-/// A dialog of the setup, known by its title and by how its footer begins.
-struct Known {
+/// A setup dialog, recognised by its title and the start of its footer.
+struct KnownDialog {
     title: &'static str,
     footer: &'static str,
     kind: PromptKind,
     subtype: &'static str,
 }
 
-const fn setup(title: &'static str, footer: &'static str, subtype: &'static str) -> Known {
-    Known { title, footer, kind: PromptKind::Setup, subtype }
+const fn setup(title: &'static str, footer: &'static str, subtype: &'static str) -> KnownDialog {
+    KnownDialog { title, footer, kind: PromptKind::Setup, subtype }
 }
 
-const SETUP: &[Known] = &[
-    Known { kind: PromptKind::Permission, ..setup("Folder access", "enter continue · esc ", "trust") },
+const SETUP: &[KnownDialog] = &[
+    KnownDialog {
+        kind: PromptKind::Permission,
+        ..setup("Folder access", "enter continue · esc ", "trust")
+    },
     setup("Hooks need review", "enter confirm · esc skip", "hooks_review"),
     setup("Update available ·", "enter continue · esc skip", "update"),
     setup("Meet ", "enter/esc confirm · ", "model_migration"),
@@ -38,7 +42,7 @@ const SETUP: &[Known] = &[
     setup("Resume a previous session", "^o ", "resume_picker"),
 ];
 
-/// What the title of an approval says of the tool.
+/// Tools by the title of their approval dialog.
 const APPROVALS: &[(&str, Option<&str>)] = &[
     ("Would you like to run the following command?", Some(ask::SHELL)),
     ("Would you like to make the following edits?", Some(ask::PATCH)),
@@ -51,15 +55,15 @@ pub(super) fn find(screen: &Screen, last: usize) -> Option<Dialog> {
     let frame = Frame { screen, last };
     frame
         .setup(footer)
-        .or_else(|| frame.approval(footer))
+        .or_else(|| frame.approval())
         .or_else(|| frame.question(footer))
         .or_else(|| frame.form(footer))
         .or_else(|| frame.plan(footer))
         .or_else(|| frame.menu(footer))
 }
 
-/// Whether something like a list of options ends the screen.
-pub(super) fn lists(screen: &Screen, last: usize) -> bool {
+/// Whether the screen ends in something like a list of options.
+pub(super) fn ends_in_options(screen: &Screen, last: usize) -> bool {
     layout::numbered_list(screen, 0..last + 1, POINTER)
         .is_some_and(|items| items.iter().any(|item| item.pointed))
 }
@@ -75,26 +79,34 @@ impl<'a> Frame<'a> {
         self.screen.line(row).unwrap_or_default().trim()
     }
 
-    /// The lowest row that begins so.
+    /// The lowest row that starts with this text.
     fn titled(&self, rows: Range<usize>, title: &str) -> Option<usize> {
         rows.rev().find(|row| self.line(*row).starts_with(title))
     }
 
-    /// The list of options that the pointer is in.
+    /// The list of options that contains the pointer.
     fn items(&self, pointer: char) -> Option<Vec<Item>> {
-        let items = layout::numbered_list(self.screen, 0..self.last, pointer)?;
-        items.iter().any(|item| item.pointed).then_some(items)
+        let whole = layout::numbered_list(self.screen, 0..self.last, pointer)
+            .filter(|items| items.iter().any(|item| item.pointed));
+        // A low screen shows the options around the highlighted one.
+        whole.or_else(|| layout::numbered_part(self.screen, 0..self.last, pointer))
     }
 
-    /// The paragraph that begins in this row, on one line.
+    /// The paragraph that starts in this row, joined into one line.
     fn paragraph(&self, row: usize) -> String {
         let lines = (row..self.last).map(|row| self.line(row)).take_while(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join(" ")
     }
 
+    /// The rows from this one to the last, joined into one line.
+    fn paragraph_to_end(&self, row: usize) -> String {
+        (row..=self.last).map(|row| self.line(row)).collect::<Vec<_>>().join(" ")
+    }
+
     fn dialog(&self, kind: PromptKind, top: usize, message: String) -> Dialog {
-        let lines =
-            layout::filled(self.screen, top..self.last + 1).map(|(_, line)| line.to_owned()).collect();
+        let lines = layout::filled(self.screen, top..self.last + 1)
+            .map(|(_, line)| line.to_owned())
+            .collect();
         Dialog {
             kind,
             subtype: None,
@@ -102,6 +114,7 @@ impl<'a> Frame<'a> {
             message,
             choices: Vec::new(),
             highlighted: None,
+            more: false,
             page: Page::Only,
             lines,
         }
@@ -112,13 +125,14 @@ impl<'a> Frame<'a> {
         let choice = |item: &Item| {
             let label = self.label(item);
             let role = if model { model_role(&label) } else { role(&label) };
-            Choice { label, digit: item.digit, checked: None, typed: None, role }
+            Choice { label, digit: item.digit, checked: None, typed: None, role, hidden: false }
         };
         let choices = items.iter().map(choice).collect();
-        Dialog { choices, highlighted: items.iter().position(|item| item.pointed), ..dialog }
+        let highlighted = items.iter().position(|item| item.pointed);
+        Dialog { choices, highlighted, ..dialog }.with_hidden(0)
     }
 
-    /// The label of an option, without the description that stands in a column of its own.
+    /// The label of an option, without the description in the column beside it.
     fn label(&self, item: &Item) -> String {
         let row = self.screen.line(item.row).unwrap_or_default();
         let text = row.get(item.label_at..).unwrap_or_default();
@@ -129,7 +143,7 @@ impl<'a> Frame<'a> {
         let belongs = |line: &&str| !line.is_empty() && layout::indent(line) >= column;
         let rest = item.rest.clone().map(|row| self.screen.line(row).unwrap_or_default());
         let mut label = text.trim_end().to_owned();
-        // Where nobody is logged in yet, what stands below an option describes it.
+        // In dialogs before the login, the rows below an option describe it.
         let pointed_by_login = self.items(LOGIN_POINTER).is_some();
         for line in rest.take_while(|line| belongs(line) && !pointed_by_login) {
             label.push(' ');
@@ -138,13 +152,16 @@ impl<'a> Frame<'a> {
         label
     }
 
-    /// A field for own words: where the pointer stands without a number.
+    /// The text in a free-text field, which has the pointer but no number.
     fn field(&self, rows: Range<usize>) -> Option<String> {
         let is_field = |row: &usize| self.line(*row).starts_with(POINTER);
         let first = rows.clone().rev().find(|row| is_field(row))?;
         let mut typed = String::new();
         for row in first..rows.end {
-            let Some(cells) = self.screen.row(row).filter(|row| !row.text().trim().is_empty()) else { break };
+            let Some(cells) = self.screen.row(row).filter(|row| !row.text().trim().is_empty())
+            else {
+                break;
+            };
             let text = cells.text();
             let begin = text.len() - text.trim_start().trim_start_matches([POINTER, ' ']).len();
             if !typed.is_empty() {
@@ -159,7 +176,7 @@ impl<'a> Frame<'a> {
     }
 
     fn setup(&self, footer: &str) -> Option<Dialog> {
-        let known = |known: &&Known| {
+        let known = |known: &&KnownDialog| {
             footer.starts_with(known.footer) && self.titled(0..self.last, known.title).is_some()
         };
         let known = SETUP.iter().find(known)?;
@@ -171,11 +188,16 @@ impl<'a> Frame<'a> {
             }
             _ => self.line(top).to_owned(),
         };
-        let dialog = Dialog { subtype: Some(known.subtype), ..self.dialog(known.kind, top, message) };
+        let dialog =
+            Dialog { subtype: Some(known.subtype), ..self.dialog(known.kind, top, message) };
         if known.subtype == "api_key" {
             let choices = vec![own_words(self.boxed(top))];
-            // The key is nobody's business.
-            let lines = dialog.lines.into_iter().filter(|line| !line.starts_with(['╭', '│', '╰'])).collect();
+            // The key is a secret and must not be published.
+            let lines = dialog
+                .lines
+                .into_iter()
+                .filter(|line| !line.starts_with(['╭', '│', '╰']))
+                .collect();
             return Some(Dialog { choices, highlighted: Some(0), lines, ..dialog });
         }
         let items = self.items(POINTER).or_else(|| self.items(LOGIN_POINTER));
@@ -185,39 +207,50 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// What is typed in the box below the title.
+    /// The text in the box below the title.
     fn boxed(&self, top: usize) -> String {
         let row = (top..self.last).find(|row| self.line(*row).starts_with('│'));
         let text = row.map(|row| self.line(row).trim_matches(['│', ' '])).unwrap_or_default();
         if FIELD_HINTS.contains(&text) { String::new() } else { text.to_owned() }
     }
 
-    /// A tool wants to be allowed.
-    fn approval(&self, footer: &str) -> Option<Dialog> {
-        if !footer.starts_with("Press enter to confirm or esc to cancel") {
+    /// A tool asks for permission.
+    fn approval(&self) -> Option<Dialog> {
+        // A narrow screen wraps the footer.
+        let footer = (self.last.saturating_sub(2)..=self.last)
+            .rev()
+            .find(|row| self.line(*row).starts_with("Press enter to confirm or"))?;
+        if !self.paragraph_to_end(footer).starts_with("Press enter to confirm or esc to cancel") {
             return None;
         }
-        let items = self.items(POINTER)?;
+        let items = Frame { last: footer, ..*self }.items(POINTER)?;
+        // Where there is room for all options, an empty row follows them.
+        let more = !self.line(footer.checked_sub(1)?).is_empty();
         let first = items.first()?.row;
-        // What the command says is further to the right, or behind a `$`.
+        // The text of the command is indented further, or follows a `$`.
         let titles = |row: &usize| layout::indent(self.screen.line(*row).unwrap_or_default()) == 2;
         let found = (0..first).rev().filter(titles).find_map(|row| {
-            let (_, tool) = APPROVALS.iter().find(|(title, _)| self.line(row).starts_with(title))?;
+            let (_, tool) =
+                APPROVALS.iter().find(|(title, _)| self.paragraph(row).starts_with(title))?;
             Some((row, *tool))
         });
         // The title of a very long command is above the screen.
         let (top, tool) = found.unwrap_or((0, None));
-        let message =
-            if found.is_some() { self.paragraph(top) } else { "Codex asks for a permission.".to_owned() };
+        let message = if found.is_some() {
+            self.paragraph(top)
+        } else {
+            "Codex asks for permission.".to_owned()
+        };
         let dialog = self.dialog(PromptKind::Permission, top, message);
-        Some(self.listed(Dialog { tool, ..dialog }, &items))
+        Some(self.listed(Dialog { tool, more, ..dialog }, &items))
     }
 
     /// The model asks the user.
     fn question(&self, footer: &str) -> Option<Dialog> {
-        // A narrow screen breaks the footer.
+        // A narrow screen wraps the footer.
         let above = self.line(self.last.checked_sub(1)?);
-        let submits = |line: &&str| line.contains("to submit answer") || line.contains("to submit all");
+        let keys = ["to submit answer", "to submit all", "to clear notes"];
+        let submits = |line: &&str| keys.iter().any(|keys| line.contains(keys));
         if ![footer, above].iter().any(submits) {
             return None;
         }
@@ -228,14 +261,21 @@ impl<'a> Frame<'a> {
             1 => Page::Only,
             count => Page::Question { current, headers: vec![String::new(); count] },
         };
-        let dialog = Dialog { page, ..self.dialog(PromptKind::Question, top, self.paragraph(top + 1)) };
-        let items = self.items(POINTER).filter(|items| items.first().is_some_and(|item| item.row > top));
+        let dialog =
+            Dialog { page, ..self.dialog(PromptKind::Question, top, self.paragraph(top + 1)) };
+        let items =
+            self.items(POINTER).filter(|items| items.first().is_some_and(|item| item.row > top));
         let Some(items) = items else {
             let choices = vec![own_words(self.field(top..self.last)?)];
             return Some(Dialog { choices, highlighted: Some(0), ..dialog });
         };
         let below = items.last()?.row + 1;
-        let mut dialog = self.listed(dialog, &items);
+        let options = (below..self.last).find_map(|row| counted(self.line(row), "option "));
+        let options = options.map_or(0, |(_, count)| count);
+        let mut dialog = self.listed(dialog, &items).with_hidden(options);
+        if let Some(none) = dialog.choices.last_mut().filter(|last| last.hidden) {
+            (none.label, none.role) = (NONE.to_owned(), Role::OwnWords);
+        }
         if footer.contains("clear notes") || above.contains("clear notes") {
             let notes = self.field(below..self.last);
             if let Some(choice) = dialog.highlighted.and_then(|at| dialog.choices.get_mut(at)) {
@@ -245,17 +285,19 @@ impl<'a> Frame<'a> {
         Some(dialog)
     }
 
-    /// A server asks: for a tool to be allowed, or for something of its own.
+    /// An MCP server asks for permission to run a tool, or for input of its own.
     fn form(&self, footer: &str) -> Option<Dialog> {
         if !footer.starts_with("enter to submit | esc to cancel") {
             return None;
         }
         let top = (0..self.last).rev().find(|row| counted(self.line(*row), "Field ").is_some())?;
         let message = self.paragraph(top + 1);
-        let items = self.items(POINTER).filter(|items| items.first().is_some_and(|item| item.row > top));
+        let items =
+            self.items(POINTER).filter(|items| items.first().is_some_and(|item| item.row > top));
         let permission = message.starts_with("Allow ") && message.contains(" to run tool ");
         let kind = if permission { PromptKind::Permission } else { PromptKind::Question };
-        // The row that counts fields also counts those without an answer, which moving about changes.
+        // The row above also counts unanswered fields, which changes while the user moves in the
+        // form.
         let dialog = self.dialog(kind, top + 1, message);
         Some(match items {
             Some(items) => self.listed(dialog, &items),
@@ -266,7 +308,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The turn has ended in a plan.
+    /// The turn ended with a plan.
     fn plan(&self, footer: &str) -> Option<Dialog> {
         let items = self.items(POINTER).filter(|_| footer.starts_with("enter select"))?;
         let first = items.first()?.row;
@@ -275,20 +317,26 @@ impl<'a> Frame<'a> {
         Some(self.listed(self.dialog(PromptKind::Plan, top, title.to_owned()), &items))
     }
 
-    /// One of the menus that are opened by a command or a key.
+    /// A menu that a command or a key opens.
     fn menu(&self, footer: &str) -> Option<Dialog> {
-        let leaves = ["esc back", "esc to go back", "esc close", "esc dismiss & close", "esc cancel"];
+        let leaves =
+            ["esc back", "esc to go back", "esc close", "esc dismiss & close", "esc cancel"];
         if !leaves.iter().any(|leave| footer.contains(leave)) {
             return None;
         }
         let items = self.items(POINTER);
-        let end = items.as_ref().and_then(|items| items.first()).map_or(self.last, |first| first.row);
-        // The title is the highest row of the block that the list ends.
+        let end =
+            items.as_ref().and_then(|items| items.first()).map_or(self.last, |first| first.row);
+        // The title is the first row of the block that ends in the list.
         let empty = |row: &usize| self.line(*row).is_empty();
-        let gap = (0..end).rev().skip_while(empty).find(|row| empty(row) && empty(&row.saturating_sub(1)));
+        let gap = (0..end)
+            .rev()
+            .skip_while(empty)
+            .find(|row| empty(row) && empty(&row.saturating_sub(1)));
         let (top, title) = layout::filled(self.screen, gap.unwrap_or(0)..end).next()?;
         let message = title.trim().to_owned();
-        let dialog = Dialog { subtype: Some("menu"), ..self.dialog(PromptKind::Setup, top, message) };
+        let dialog =
+            Dialog { subtype: Some("menu"), ..self.dialog(PromptKind::Setup, top, message) };
         Some(match items {
             Some(items) => self.listed(dialog, &items),
             None => dialog,
@@ -296,7 +344,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Reads the `1` and the `2` of `Question 1/2 (2 unanswered)`; the first one is counted from 0.
+/// Reads the `1` and the `2` of `Question 1/2 (2 unanswered)`; the first number becomes zero-based.
 fn counted(line: &str, what: &str) -> Option<(usize, usize)> {
     let numbers = line.strip_prefix(what)?.split(' ').next()?;
     let (current, count) = numbers.split_once('/')?;
@@ -306,15 +354,22 @@ fn counted(line: &str, what: &str) -> Option<(usize, usize)> {
 
 fn own_words(typed: String) -> Choice {
     let label = "Own words".to_owned();
-    Choice { label, digit: None, checked: None, typed: Some(typed), role: Role::OwnWords }
+    Choice {
+        label,
+        digit: None,
+        checked: None,
+        typed: Some(typed),
+        role: Role::OwnWords,
+        hidden: false,
+    }
 }
 
-/// What an answer to a question of the model's means: whatever the model says, but for the last one.
+/// The role of an option that the model wrote: only the last one, which Codex adds, takes text.
 fn model_role(label: &str) -> Role {
     if label == NONE { Role::OwnWords } else { Role::Plain }
 }
 
-/// What an option means, by what it says.
+/// The role of an option by its label.
 fn role(label: &str) -> Role {
     let starts = |phrases: &[&str]| phrases.iter().any(|phrase| label.starts_with(phrase));
     if starts(&["Yes, and don't ask again", "Allow for this session", "Always allow"]) {

@@ -1,5 +1,5 @@
-//! What may be answered without asking anybody, if the operator wishes it so: the way to the composer, and never what
-//! grants something that COMMAND did not ask for.
+//! Answers setup dialogs without the user if the operator wants that: only those on the way to the
+//! composer, and never one that grants more than COMMAND asks for.
 
 use crate::driver::prompt::{Answer, Prompt};
 

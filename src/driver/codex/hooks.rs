@@ -1,33 +1,40 @@
-//! What Codex's hooks mean. How a hook's payload gets here, and whether its sender may be believed, is not known here.
+//! Reads Codex's hooks. It does not know how a payload arrives or whether its sender is trusted.
 //!
 //! | event | claim |
 //! |---|---|
 //! | `UserPromptSubmit` | a turn began, with its text |
 //! | `PreToolUse`, `PostToolUse`, `PreCompact` | a turn runs |
-//! | `PreToolUse` of `request_user_input`, `PermissionRequest` | a turn runs; what it asks is kept until the terminal says that it asks |
-//! | `Stop` | the turn is over, unless it may end in a plan: then the terminal knows |
+//! | `PreToolUse` of `request_user_input`, `PermissionRequest` | a turn runs, see below |
+//! | `Stop` | the turn is over, unless it may end in a plan: then the terminal reports the end |
 //! | `Interrupt` | the turn is over; a declined dialog interrupts, too |
-//! | `SessionStart` | nothing: it comes with the first prompt of a conversation, not with its start |
+//! | `SessionStart` | nothing: it comes with the first prompt of a conversation, not before |
 //! | `PostCompact`, `SessionEnd`, any other | nothing |
 //!
-//! No hook comes when a turn ends in an error. None is waited with for an answer: while a hook runs, Codex shows no
-//! dialog, so it would hide it from everybody else.
+//! The question or permission that a hook reports is kept until the terminal reports the dialog.
+//!
+//! Codex calls no hook when a turn ends in an error. No hook waits for an answer: while a hook
+//! runs, Codex shows no dialog, so waiting would hide the dialog from the user.
 
 use serde_json::Value;
 
 use super::ask;
-use super::notes::Notes;
 use super::terminal::Terminal;
+use super::turn::Turn;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
-use crate::driver::payload::{circumstances, tool};
+use crate::driver::payload::{common_facts, tool};
 
-pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Finding> {
-    notes.hooks = true;
+pub(super) fn read(
+    turn: &mut Turn,
+    terminal: &Terminal,
+    event: &str,
+    payload: &Value,
+) -> Vec<Finding> {
+    turn.hooks = true;
     let mut findings = Vec::new();
     let main = payload["agent_id"].is_null();
     if main && event != "SessionEnd" {
-        findings.extend(circumstances(payload).map(Finding::Fact));
+        findings.extend(common_facts(payload).map(Finding::Fact));
     }
     if event == "PreToolUse"
         && let Some((tool, input)) = tool(payload)
@@ -38,7 +45,7 @@ pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload:
         let said = payload["last_assistant_message"].as_str();
         findings.extend(said.map(|said| Finding::Fact(Fact::Message(said.to_owned()))));
     }
-    if let Some((cause, claim, seen)) = claim(notes, terminal, event, payload)
+    if let Some((cause, claim, seen)) = claim(turn, terminal, event, payload)
         && (main || matches!(claim, Claim::Asked(_)))
     {
         findings.push(Finding::new(Tier::Hooks, cause, claim, seen));
@@ -47,15 +54,15 @@ pub(super) fn read(notes: &mut Notes, terminal: &Terminal, event: &str, payload:
 }
 
 fn claim<'a>(
-    notes: &mut Notes,
+    turn: &mut Turn,
     terminal: &Terminal,
     event: &str,
     payload: &'a Value,
 ) -> Option<(&'static str, Claim, &'a str)> {
     let seen = |key: &str| payload[key].as_str().unwrap_or_default();
-    let told = match event {
+    let found = match event {
         "UserPromptSubmit" => {
-            notes.turn_began();
+            turn.begin();
             let text = payload["prompt"].as_str().map(str::to_owned);
             ("hook:UserPromptSubmit", Claim::TurnStarted { text }, seen("prompt"))
         }
@@ -64,14 +71,14 @@ fn claim<'a>(
             let claim = if terminal.asks_a_question() {
                 Claim::Asked(Box::new(question))
             } else {
-                notes.question = Some(question);
+                turn.question = Some(question);
                 Claim::Working
             };
             ("hook:PreToolUse", claim, ask::ASKING_TOOL)
         }
         "PreToolUse" => ("hook:PreToolUse", Claim::Working, seen("tool_name")),
         "PostToolUse" => {
-            (notes.question, notes.permission) = (None, None);
+            (turn.question, turn.permission) = (None, None);
             ("hook:PostToolUse", Claim::Working, seen("tool_name"))
         }
         "PermissionRequest" => {
@@ -80,17 +87,19 @@ fn claim<'a>(
             let claim = if terminal.asks_for_permission() {
                 Claim::Asked(Box::new(permission))
             } else {
-                notes.permission = Some(permission);
+                turn.permission = Some(permission);
                 Claim::Working
             };
             ("hook:PermissionRequest", claim, tool)
         }
         "PreCompact" => ("hook:PreCompact", Claim::Working, seen("trigger")),
-        "Stop" if !notes.plan_mode => ("hook:Stop", Claim::TurnEnded, seen("last_assistant_message")),
+        "Stop" if !turn.plan_mode => {
+            ("hook:Stop", Claim::TurnEnded, seen("last_assistant_message"))
+        }
         "Interrupt" => ("hook:Interrupt", Claim::TurnEnded, ""),
         _ => return None,
     };
-    Some(told)
+    Some(found)
 }
 
 #[cfg(test)]
@@ -98,62 +107,62 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::driver::recorded;
+    use crate::driver::testing::recordings;
 
-    /// A terminal that has said this of itself.
+    /// A terminal that has reported this status.
     fn terminal(status: &str) -> Terminal {
         let mut terminal = Terminal::default();
-        terminal.status(&mut Notes::default(), &format!("state={status}:app=codex"));
+        terminal.status(&mut Turn::default(), &format!("state={status}:app=codex"));
         terminal
     }
 
-    fn claims_at(notes: &mut Notes, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Claim> {
-        recorded::claims(read(notes, terminal, event, payload))
+    fn claims_at(turn: &mut Turn, terminal: &Terminal, event: &str, payload: &Value) -> Vec<Claim> {
+        recordings::claims(read(turn, terminal, event, payload))
     }
 
-    fn claims(notes: &mut Notes, event: &str, payload: &Value) -> Vec<Claim> {
-        claims_at(notes, &terminal("working"), event, payload)
+    fn claims(turn: &mut Turn, event: &str, payload: &Value) -> Vec<Claim> {
+        claims_at(turn, &terminal("working"), event, payload)
     }
 
     #[test]
-    fn what_is_asked_waits_for_the_terminal_to_say_so() {
-        let question =
-            json!({"tool_name": "request_user_input", "tool_input": {"questions": [{"question": "Q?"}]}});
+    fn a_question_is_announced_once_the_terminal_reports_the_dialog() {
+        let question = json!({"tool_name": "request_user_input",
+            "tool_input": {"questions": [{"question": "Q?"}]}});
         let permission = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
-        let mut notes = Notes::default();
-        assert_eq!(claims(&mut notes, "PreToolUse", &question), [Claim::Working]);
-        assert_eq!(claims(&mut notes, "PermissionRequest", &permission), [Claim::Working]);
-        assert_eq!(notes.question.as_ref().map(|ask| ask.message.as_str()), Some("Q?"));
-        assert_eq!(notes.permission.as_ref().and_then(|ask| ask.tool.as_deref()), Some("Bash"));
-        claims(&mut notes, "PostToolUse", &permission);
-        assert_eq!((notes.question.take(), notes.permission.take()), (None, None));
+        let mut turn = Turn::default();
+        assert_eq!(claims(&mut turn, "PreToolUse", &question), [Claim::Working]);
+        assert_eq!(claims(&mut turn, "PermissionRequest", &permission), [Claim::Working]);
+        assert_eq!(turn.question.as_ref().map(|ask| ask.message.as_str()), Some("Q?"));
+        assert_eq!(turn.permission.as_ref().and_then(|ask| ask.tool.as_deref()), Some("Bash"));
+        claims(&mut turn, "PostToolUse", &permission);
+        assert_eq!((turn.question.take(), turn.permission.take()), (None, None));
         for (event, payload, status) in [
             ("PreToolUse", &question, "blocked:kind=question"),
             ("PermissionRequest", &permission, "blocked:kind=permission"),
         ] {
             for terminal in [terminal(status), Terminal::default()] {
-                let late = claims_at(&mut notes, &terminal, event, payload);
+                let late = claims_at(&mut turn, &terminal, event, payload);
                 assert!(matches!(&late[..], [Claim::Asked(_)]), "{event} {late:?}");
             }
         }
     }
 
     #[test]
-    fn a_turn_that_may_end_in_a_plan_is_not_over_with_its_stop() {
-        let mut notes = Notes::default();
+    fn stop_does_not_end_a_turn_that_may_end_in_a_plan() {
+        let mut turn = Turn::default();
         let stop = json!({"last_assistant_message": "Here."});
-        assert_eq!(claims(&mut notes, "Stop", &stop), [Claim::TurnEnded]);
-        notes.plan_mode = true;
-        assert_eq!(claims(&mut notes, "Stop", &stop), []);
-        assert_eq!(claims(&mut notes, "Interrupt", &json!({})), [Claim::TurnEnded]);
+        assert_eq!(claims(&mut turn, "Stop", &stop), [Claim::TurnEnded]);
+        turn.plan_mode = true;
+        assert_eq!(claims(&mut turn, "Stop", &stop), []);
+        assert_eq!(claims(&mut turn, "Interrupt", &json!({})), [Claim::TurnEnded]);
     }
 
     #[test]
-    fn anything_that_is_no_payload_is_no_evidence() {
+    fn an_invalid_payload_gives_no_evidence() {
         for payload in [json!(null), json!(3), json!([]), json!("Stop"), json!({"tool_name": 7})] {
             for event in ["PermissionRequest", "SessionStart", "SessionEnd", "Nonsense", ""] {
                 assert_eq!(
-                    read(&mut Notes::default(), &Terminal::default(), event, &payload),
+                    read(&mut Turn::default(), &Terminal::default(), event, &payload),
                     [],
                     "{event} {payload}"
                 );

@@ -1,10 +1,13 @@
-//! How Codex is started so that it can be heard: its flags, its hooks, and where it leaves traces. Nothing is read or
-//! written here, and the user's own configuration stays as it is: everything goes into the command.
+//! Plans the launch of Codex: its flags, its hooks, and where its log will be. It reads and writes
+//! no files, and leaves the user's configuration alone: everything goes into the command line,
+//! apart from the secrets of MCP servers.
 //!
-//! `--no-daemon` is always given: otherwise the agent would be a server of the user's that outlives the child.
+//! `--no-daemon` is always added: otherwise the agent would run in the user's server, which
+//! outlives the child.
 
 mod command;
 mod hooks;
+mod servers;
 mod toml;
 
 #[cfg(test)]
@@ -16,63 +19,92 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use self::command::{Command, Form};
-use crate::driver::launch::{Groom, LogPlace, Order, Outfit, Traces, Version};
+use self::servers::Servers;
+use crate::driver::launch::{
+    EvidenceSources, Groom, LaunchPlan, LaunchRequest, LogLocation, Version,
+};
 
-/// The first version that this is known to be right for. What an older one makes of the flags is not known.
+/// The oldest version that these flags are known to work with.
 const OLDEST: Version = Version(0, 166, 0);
-/// How the files of conversations end.
-const LOG_ENDING: &str = ".jsonl";
+/// The ending of conversation files.
+const LOG_EXTENSION: &str = ".jsonl";
 
-pub(super) fn outfit(order: &Order) -> Result<Outfit, String> {
-    let command = Command::read(order.program, order.args);
-    let unheard = unheard(order, &command);
-    let mut traces = Traces { stdout: command.prints_json(), ..Traces::default() };
-    if unheard.is_some() {
-        traces.log = sessions(order).map(|dir| LogPlace::NewUnder { dir, ending: LOG_ENDING });
+pub(super) fn plan(request: &LaunchRequest) -> Result<LaunchPlan, String> {
+    let command = Command::read(request.program, request.args);
+    let hooks_unavailable = hooks_unavailable(request, &command);
+    let mut evidence_sources =
+        EvidenceSources { stdout: command.prints_json(), ..EvidenceSources::default() };
+    if hooks_unavailable.is_some() {
+        evidence_sources.log =
+            sessions(request).map(|dir| LogLocation::NewFileUnder { dir, ending: LOG_EXTENSION });
     }
-    let mut outfit = Outfit { args: order.args.to_vec(), traces, unheard, ..Outfit::default() };
-    let older = order.version.is_some_and(|version| version < OLDEST);
-    if order.groom == Groom::Pristine || older || command.form() == Form::Other {
-        return Ok(outfit);
+    let mut plan = LaunchPlan {
+        args: request.args.to_vec(),
+        evidence_sources,
+        hooks_unavailable,
+        ..LaunchPlan::default()
+    };
+    let older = request.version.is_some_and(|version| version < OLDEST);
+    if request.groom == Groom::Pristine || older || command.form() == Form::Other {
+        return Ok(plan);
     }
     let mut flags: Vec<OsString> = Vec::new();
     if command.form() == Form::Interactive && !command.has("no-daemon") && !command.has("remote") {
         flags.push("--no-daemon".into());
     }
-    let mut set = |key: &str, value: &str| flags.extend(["-c".into(), format!("{key}={value}").into()]);
-    if outfit.unheard.is_none() {
-        for (key, value) in hooks::settings(order)? {
+    let mut set =
+        |key: &str, value: &str| flags.extend(["-c".into(), format!("{key}={value}").into()]);
+    if plan.hooks_unavailable.is_none() {
+        for (key, value) in hooks::settings(request)? {
             set(&key, &value);
         }
     }
-    for (key, value) in flagged(order.wanted_settings()?, "settings")? {
+    let mut servers = Servers::default();
+    let mut settings = request.wanted_settings()?.cloned().unwrap_or_default();
+    if let Some(Value::Object(wanted)) = settings.get("mcp_servers") {
+        servers.add(wanted, request.dir)?;
+        settings.remove("mcp_servers");
+    }
+    if let Some(wanted) = request.wanted_servers()? {
+        servers.add(wanted, request.dir)?;
+    }
+    for (key, value) in config_flags(&settings, "settings")? {
         if key == "hooks" {
-            return Err("`hooks` in the settings of the agent config cannot be given to Codex".to_owned());
+            return Err(
+                "`hooks` in the settings of the agent config cannot be given to Codex".to_owned()
+            );
         }
         set(&key, &value);
     }
-    for (name, server) in flagged(order.wanted_servers()?, "MCP servers")? {
+    for (name, server) in config_flags(&servers.definitions, "MCP servers")? {
         set(&format!("mcp_servers.{name}"), &server);
     }
-    outfit.args = match order.resume.filter(|_| command.form() == Form::Interactive) {
+    (plan.files, plan.env) = (servers.files, servers.env);
+    plan.args = match request.resume.filter(|_| command.form() == Form::Interactive) {
         Some(id) => command.resuming(flags, id),
         None => command.with(flags),
     };
-    Ok(outfit)
+    Ok(plan)
 }
 
-/// Why no hook will be heard of, if none will.
-fn unheard(order: &Order, command: &Command) -> Option<String> {
-    let why = match (order.groom, order.version, command.form()) {
+/// Why coop will get no hook calls, if that is so.
+fn hooks_unavailable(request: &LaunchRequest, command: &Command) -> Option<String> {
+    let why = match (request.groom, request.version, command.form()) {
         (Groom::Pristine, _, _) => "the command is run as it was given",
         (Groom::Auto | Groom::Manual, Some(version), _) if version < OLDEST => {
             "hooks are not known to work before version 0.166.0"
         }
-        (Groom::Auto | Groom::Manual, _, Form::Other) => "the command starts no agent that has hooks",
-        (Groom::Auto | Groom::Manual, _, Form::Interactive | Form::Exec) if command.sets("hooks") => {
+        (Groom::Auto | Groom::Manual, _, Form::Other) => {
+            "the command starts no agent that has hooks"
+        }
+        (Groom::Auto | Groom::Manual, _, Form::Interactive | Form::Exec)
+            if command.sets("hooks") =>
+        {
             "the command sets hooks of its own, which would replace coop's"
         }
-        (Groom::Auto | Groom::Manual, _, Form::Interactive | Form::Exec) if command.has_hooks_off() => {
+        (Groom::Auto | Groom::Manual, _, Form::Interactive | Form::Exec)
+            if command.has_hooks_off() =>
+        {
             "the command switches hooks off"
         }
         (Groom::Auto | Groom::Manual, _, Form::Interactive | Form::Exec) => return None,
@@ -80,24 +112,26 @@ fn unheard(order: &Order, command: &Command) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// The members of an object of the agent config, as values of flags.
-fn flagged(wanted: Option<&Map<String, Value>>, what: &str) -> Result<Vec<(String, String)>, String> {
+/// The members of an object in the agent config, as keys and values for `-c`.
+fn config_flags(wanted: &Map<String, Value>, what: &str) -> Result<Vec<(String, String)>, String> {
     let one = |(key, value): (&String, &Value)| {
-        let plain =
-            !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        let plain = !key.is_empty()
+            && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         match toml::inline(value).filter(|_| plain) {
             Some(value) => Ok((key.clone(), value)),
-            None => Err(format!("{key:?} of the {what} in the agent config cannot be given to Codex")),
+            None => {
+                Err(format!("{key:?} of the {what} in the agent config cannot be given to Codex"))
+            }
         }
     };
-    wanted.into_iter().flatten().map(one).collect()
+    wanted.iter().map(one).collect()
 }
 
-/// Where Codex keeps its conversations.
-fn sessions(order: &Order) -> Option<PathBuf> {
-    let home = match order.var("CODEX_HOME") {
-        Some(home) => order.cwd.join(home),
-        None => PathBuf::from(order.var("HOME")?).join(".codex"),
+/// The directory of Codex's conversation files.
+fn sessions(request: &LaunchRequest) -> Option<PathBuf> {
+    let home = match request.var("CODEX_HOME") {
+        Some(home) => request.cwd.join(home),
+        None => PathBuf::from(request.var("HOME")?).join(".codex"),
     };
     Some(home.join("sessions"))
 }

@@ -1,6 +1,7 @@
-//! The Codex CLI, as version 0.166.0 really behaves. Nobody outside this folder knows anything about it.
+//! The driver for the Codex CLI, checked against version 0.166.0. No other module knows this agent.
 
 mod answer;
+mod api_error;
 mod ask;
 mod composer;
 mod dialogs;
@@ -8,48 +9,62 @@ mod groom;
 mod hooks;
 mod launch;
 mod log;
-mod notes;
 mod screen;
 mod stdout;
 mod terminal;
-mod trouble;
+mod turn;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use self::notes::Notes;
 use self::terminal::Terminal;
+use self::turn::Turn;
 use super::evidence::Finding;
-use super::launch::{Order, Outfit};
+use super::launch::{LaunchPlan, LaunchRequest};
 use super::prompt::{Answer, Prompt};
-use super::sight::{Composer, Dialog, Sight};
-use super::{Driver, Move};
+use super::screen_reading::{Composer, Dialog, ScreenReading};
+use super::{Driver, Habits, Launch, NextKey, Observe, Operate};
 use crate::term::{Screen, Signal};
 
-/// A dialog takes keys as soon as it is drawn; this only lets the drawing end.
-const GUARD: Duration = Duration::from_millis(100);
-
-/// When it is ready it works for a moment more: it starts its servers.
-const SETTLING: Duration = Duration::from_millis(300);
+static HABITS: Habits = Habits {
+    // Ctrl-C would clear more, but in an empty composer it quits the program.
+    clear_key: b"\x15",
+    // A dialog takes keys as soon as it is drawn; this lets the drawing finish.
+    dialog_key_delay: Duration::from_millis(100),
+    // After its first idle moment Codex is busy again while it starts its MCP servers.
+    first_idle_hold: Duration::from_millis(300),
+    // While text streams, the screen looks like that of an idle agent.
+    idle_screen_is_certain: false,
+    plans_after_turn: true,
+    ..Habits::DEFAULT
+};
 
 #[derive(Debug, Default)]
-pub struct Codex {
+pub(super) struct Codex {
     terminal: Terminal,
-    notes: Notes,
+    turn: Turn,
 }
 
 impl Driver for Codex {
-    fn outfit(&self, order: &Order) -> Result<Outfit, String> {
-        launch::outfit(order)
+    fn habits(&self) -> &'static Habits {
+        &HABITS
     }
+}
 
+impl Launch for Codex {
+    fn plan(&self, request: &LaunchRequest) -> Result<LaunchPlan, String> {
+        launch::plan(request)
+    }
+}
+
+impl Observe for Codex {
     fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
-        hooks::read(&mut self.notes, &self.terminal, event, payload)
+        hooks::read(&mut self.turn, &self.terminal, event, payload)
     }
 
     fn log_line(&mut self, line: &Value) -> Vec<Finding> {
-        log::read(&mut self.notes, line)
+        log::read(&mut self.turn, line)
     }
 
     fn stdout_line(&mut self, line: &Value) -> Vec<Finding> {
@@ -59,15 +74,17 @@ impl Driver for Codex {
     fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
         match signal {
             Signal::Title(title) => self.terminal.title(title),
-            Signal::ProgramStatus(status) => self.terminal.status(&mut self.notes, status),
+            Signal::ProgramStatus(status) => self.terminal.status(&mut self.turn, status),
             Signal::Progress(_) | Signal::Notification(_) | Signal::Modes(_) => Vec::new(),
         }
     }
 
-    fn see(&self, screen: &Screen) -> Sight {
-        screen::see(screen)
+    fn read_screen(&self, screen: &Screen) -> ScreenReading {
+        screen::read(screen)
     }
+}
 
+impl Operate for Codex {
     fn compose(&self, message: &str) -> String {
         composer::compose(message)
     }
@@ -76,37 +93,11 @@ impl Driver for Codex {
         composer::holds(composer, pasted)
     }
 
-    fn interrupt(&self) -> &'static [u8] {
-        b"\x1b"
-    }
-
-    /// Ctrl-C would clear more, but with nothing left to clear it ends the program.
-    fn clear(&self) -> &'static [u8] {
-        b"\x15"
-    }
-
-    fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
-        answer::next_move(prompt, answer, dialog)
+    fn next_key(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey {
+        answer::next_key(prompt, answer, dialog)
     }
 
     fn groom(&self, prompt: &Prompt, _command: &[String]) -> Option<Answer> {
         groom::answer(prompt)
-    }
-
-    fn guard(&self) -> Duration {
-        GUARD
-    }
-
-    /// While text streams, the screen is that of an idle agent.
-    fn sure_idle_screen(&self) -> bool {
-        false
-    }
-
-    fn plans_after_turn(&self) -> bool {
-        true
-    }
-
-    fn settling(&self) -> Duration {
-        SETTLING
     }
 }

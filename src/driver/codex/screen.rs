@@ -1,49 +1,50 @@
-//! What Codex shows: its composer, its dialogs, and whether a turn runs. Everything is found from the bottom of the
-//! screen by where it stands, because the conversation above can contain any words.
+//! Reads Codex's screen: its composer, its dialogs, and whether a turn runs. Everything is located
+//! by its position from the bottom of the screen, because the conversation above can contain any
+//! text.
 
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{dialogs, trouble};
-use crate::driver::agent::Trouble;
+use super::{api_error, dialogs};
+use crate::driver::agent::ApiError;
 use crate::driver::layout;
-use crate::driver::sight::{Composer, Sight};
+use crate::driver::screen_reading::{Composer, ScreenReading};
 use crate::term::Screen;
 
-/// What marks the highlighted option, and where a message goes.
+/// Marks the highlighted option, and the composer.
 pub(super) const POINTER: char = '›';
-/// What marks the composer while it takes a shell command.
+/// Marks the composer in shell mode.
 const SHELL: char = '!';
-/// What the line of a running turn begins with.
+/// The first character of the status line of a turn.
 const BULLETS: [char; 2] = ['•', '◦'];
-/// How many rows above the composer the line of a running turn can stand: queued messages come between.
+/// How many rows above the composer the status line of a turn can be, with queued messages between.
 const NEAR: usize = 12;
-/// What stands at the right edge of a composer that holds more than it can show.
-pub(super) const MORE_ABOVE: char = '↑';
-/// The hint of the composer, for a look at a screen without colours.
+/// At the right edge of a composer that holds more text than it shows.
+const MORE_ABOVE: char = '↑';
+/// The placeholder of the composer, for screens without colours.
 const HINT: &str = "Ask Codex to do anything";
 
-pub(super) fn see(screen: &Screen) -> Sight {
-    let Some(last) = layout::last_row(screen) else { return Sight::default() };
+pub(super) fn read(screen: &Screen) -> ScreenReading {
+    let Some(last) = layout::last_row(screen) else { return ScreenReading::default() };
     if let Some(dialog) = dialogs::find(screen, last) {
         let option_list = !dialog.choices.is_empty();
-        return Sight { dialog: Some(dialog), option_list, ..Sight::default() };
+        return ScreenReading { dialog: Some(dialog), option_list, ..ScreenReading::default() };
     }
     let Some(rows) = composer_rows(screen, last) else {
-        let option_list = dialogs::lists(screen, last);
-        return Sight { option_list, ..Sight::default() };
+        let option_list = dialogs::ends_in_options(screen, last);
+        return ScreenReading { option_list, ..ScreenReading::default() };
     };
     let running = running(screen, rows.start);
-    Sight {
+    ScreenReading {
         busy: running.is_some(),
         retrying: running.and_then(|row| retrying(screen, row)),
-        composer: Some(Composer { draft: draft(screen, rows) }),
-        ..Sight::default()
+        composer: Some(composer(screen, rows)),
+        ..ScreenReading::default()
     }
 }
 
-/// The rows that a message goes to. They end above an empty row and the row or two of the footer.
+/// The rows of the composer. They end above an empty row and a footer of one or two rows.
 fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
     let empty = |row: usize| screen.line(row).is_some_and(|line| line.trim().is_empty());
     let above = |row: usize| last.checked_sub(row);
@@ -51,9 +52,12 @@ fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
     let belongs = |line: &str| line.trim().is_empty() || line.starts_with("  ");
     for row in (0..end).rev() {
         let line = screen.line(row)?;
-        if line.strip_prefix([POINTER, SHELL]).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) {
-            // A message that was sent looks the same, but for its pale mark.
-            let sent = screen.row(row)?.pieces().next().is_some_and(|piece| piece.look.faint);
+        if line
+            .strip_prefix([POINTER, SHELL])
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        {
+            // A sent message looks the same, except that its mark is faint.
+            let sent = screen.row(row)?.pieces().next().is_some_and(|piece| piece.style.faint);
             return (!sent).then_some(row..end);
         }
         if !belongs(line) {
@@ -63,15 +67,16 @@ fn composer_rows(screen: &Screen, last: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Whether a line reaches to the right edge.
+/// Whether a line reaches the right edge.
 fn fills(screen: &Screen, line: &str) -> bool {
     line.width() == usize::from(screen.size().cols())
 }
 
-/// What is typed in the composer's rows. If it is too tall for them, what is above the first row is left out, and an
-/// arrow stands for it.
-fn draft(screen: &Screen, rows: Range<usize>) -> String {
+/// The composer in these rows. If its text is too tall, the first rows are missing, and an arrow
+/// shows that.
+fn composer(screen: &Screen, rows: Range<usize>) -> Composer {
     let mut draft = String::new();
+    let mut cut = false;
     for row in rows.clone() {
         let Some(cells) = screen.row(row) else { continue };
         let begin = cells.text().char_indices().nth(2).map_or(usize::MAX, |(at, _)| at);
@@ -82,7 +87,7 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
         }
         let typed = layout::field(cells, begin).typed;
         if row == rows.start && cells.text().ends_with(MORE_ABOVE) && fills(screen, cells.text()) {
-            draft.push(MORE_ABOVE);
+            cut = true;
             draft.push_str(typed.trim_end_matches([MORE_ABOVE, ' ']));
         } else {
             draft.push_str(&typed);
@@ -92,18 +97,18 @@ fn draft(screen: &Screen, rows: Range<usize>) -> String {
         draft.clear();
     }
     draft.truncate(draft.trim_end().len());
-    draft
+    Composer { draft, rows: rows.len(), cut }
 }
 
-/// The line that shows a running turn, above the composer.
+/// The row of a running turn's status line, above the composer.
 fn running(screen: &Screen, composer: usize) -> Option<usize> {
     let shows = |line: &str| line.starts_with(BULLETS) && line.contains("esc to interrupt)");
     let rows = layout::filled(screen, 0..composer).rev().take(NEAR);
     rows.into_iter().find(|(_, line)| shows(line)).map(|(row, _)| row)
 }
 
-/// Why the agent tries its API again, if the line of the running turn says that it does.
-fn retrying(screen: &Screen, row: usize) -> Option<Trouble> {
+/// The error because of which Codex retries, if the status line says that it does.
+fn retrying(screen: &Screen, row: usize) -> Option<ApiError> {
     let header = screen.line(row)?.trim_start_matches(BULLETS).trim_start();
     if !header.starts_with("Reconnecting") {
         return None;
@@ -114,5 +119,5 @@ fn retrying(screen: &Screen, row: usize) -> Option<Trouble> {
         Some(reason) => format!("{header}: {}", reason.trim_end()),
         None => header.to_owned(),
     };
-    Some(trouble::from_text(&detail))
+    Some(api_error::from_text(&detail))
 }

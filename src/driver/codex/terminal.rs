@@ -1,32 +1,36 @@
-//! What Codex tells its terminal of itself: its program status (OSC 7501) and its title.
+//! Reads what Codex sends to its terminal: its program status (OSC 7501) and its title.
 //!
 //! | status | claim |
 //! |---|---|
 //! | `done` | the turn is over; a plan that the turn proposed is announced with it |
-//! | `idle` | the turn is over; but after `done` or `error` it says only that somebody has pressed a key since |
+//! | `idle` | the turn is over; after `done` or `error` nothing: a key was pressed |
 //! | `working` | a turn runs |
-//! | `blocked:kind=question` | the question that a hook has told of, else some dialog |
-//! | `blocked:kind=permission` | the same for a permission; its dialog may take a second to appear |
-//! | `error` | the turn failed, for the reason that the log gave |
+//! | `blocked:kind=question` | the question that a hook has reported, otherwise some dialog |
+//! | `blocked:kind=permission` | the same for a permission; its dialog may appear a second later |
+//! | `error` | the turn failed, with the error from the log |
 //! | `clear`, any other | nothing |
 //!
 //! | title begins with | claim |
 //! |---|---|
-//! | a braille spinner | a turn runs, unless the status denies it: it also spins while servers are started |
+//! | a braille spinner | a turn runs, unless the status contradicts it |
 //! | `[ ! ] Action Required` | some dialog is on screen |
-//! | anything else | no turn runs, but only if the program has no status: that says how the turn ended, a moment later |
+//! | anything else | no turn runs, but only if there is no status |
 //!
-//! The status stays `working` after a turn that leaves a background terminal running. Then hooks and log tell its end.
+//! The title also spins while MCP servers start, and at the end of a turn it changes a moment
+//! before the status, which reports how the turn ended.
 //!
-//! Neither says anything before the program is ready, nor during the dialogs of its start.
+//! The status stays `working` after a turn that leaves a background terminal running. Then hooks
+//! and log report its end.
+//!
+//! Neither is set before the program is ready, nor during its setup dialogs.
 
+use super::api_error;
 use super::ask;
-use super::notes::Notes;
-use super::trouble;
+use super::turn::Turn;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Finding};
 
-/// The first and the last of the characters that a spinner is made of.
+/// The characters of the spinner.
 const BRAILLE: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
 const ACTION: &str = "Action Required";
 
@@ -54,46 +58,50 @@ enum Title {
 }
 
 impl Terminal {
-    /// A question is said to stand, or nobody will say so.
+    /// Whether the status reports a question, or there is no status that could report one.
     pub(super) fn asks_a_question(&self) -> bool {
         matches!(self.status, None | Some(Status::Question))
     }
 
-    /// A dialog for a permission is said to stand, or nobody will say so.
+    /// Whether the status reports a permission dialog, or there is no status that could report one.
     pub(super) fn asks_for_permission(&self) -> bool {
         matches!(self.status, None | Some(Status::Permission))
     }
 
-    pub(super) fn status(&mut self, notes: &mut Notes, text: &str) -> Vec<Finding> {
+    pub(super) fn status(&mut self, turn: &mut Turn, text: &str) -> Vec<Finding> {
         let Some(status) = Status::read(text) else { return Vec::new() };
         let before = self.status.replace(status);
-        let only_seen = status == Status::Idle && matches!(before, Some(Status::Done | Status::Error));
+        let only_seen =
+            status == Status::Idle && matches!(before, Some(Status::Done | Status::Error));
         if before == Some(status) || only_seen {
             return Vec::new();
         }
-        let told = |cause, claim| vec![Finding::new(Tier::Terminal, cause, claim, text)];
+        let evidence = |cause, claim| vec![Finding::new(Tier::Terminal, cause, claim, text)];
         match status {
-            Status::Idle => told("status:idle", Claim::TurnEnded),
+            Status::Idle => evidence("status:idle", Claim::TurnEnded),
             Status::Done => {
-                let mut findings = told("status:done", Claim::TurnEnded);
-                if let Some(plan) = notes.plan.take() {
-                    notes.plan_announced = true;
-                    findings.extend(told("status:plan", Claim::Asked(Box::new(ask::plan(plan)))));
+                let mut findings = evidence("status:done", Claim::TurnEnded);
+                if let Some(plan) = turn.plan.take() {
+                    turn.plan_announced = true;
+                    findings
+                        .extend(evidence("status:plan", Claim::Asked(Box::new(ask::plan(plan)))));
                 }
                 findings
             }
-            Status::Working => told("status:working", Claim::Working),
-            Status::Permission => match notes.permission.take() {
-                Some(permission) => told("status:permission", Claim::Asked(Box::new(permission))),
-                None => told("status:permission", Claim::Waiting),
+            Status::Working => evidence("status:working", Claim::Working),
+            Status::Permission => match turn.permission.take() {
+                Some(permission) => {
+                    evidence("status:permission", Claim::Asked(Box::new(permission)))
+                }
+                None => evidence("status:permission", Claim::AtDialog),
             },
-            Status::Question => match notes.question.take() {
-                Some(question) => told("status:question", Claim::Asked(Box::new(question))),
-                None => told("status:question", Claim::Waiting),
+            Status::Question => match turn.question.take() {
+                Some(question) => evidence("status:question", Claim::Asked(Box::new(question))),
+                None => evidence("status:question", Claim::AtDialog),
             },
             Status::Error => {
-                let trouble = notes.trouble.clone().unwrap_or_else(trouble::unsaid);
-                told("status:error", Claim::Failed(trouble))
+                let api_error = turn.api_error.clone().unwrap_or_else(api_error::unknown);
+                evidence("status:error", Claim::Failed(api_error))
             }
         }
     }
@@ -108,7 +116,7 @@ impl Terminal {
                 return Vec::new();
             }
             Title::Spinning => ("title:spinner", Claim::Working),
-            Title::ActionRequired => ("title:action", Claim::Waiting),
+            Title::ActionRequired => ("title:action", Claim::AtDialog),
             Title::Plain if self.status.is_some() => return Vec::new(),
             Title::Plain => ("title:plain", Claim::NotWorking),
         };
@@ -119,8 +127,9 @@ impl Terminal {
 impl Status {
     /// Reads `state=blocked:app=codex:kind=question`.
     fn read(text: &str) -> Option<Self> {
-        let field =
-            |name: &str| text.split(':').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+        let field = |name: &str| {
+            text.split(':').find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
+        };
         if field("app") != Some("codex") {
             return None;
         }
@@ -137,7 +146,7 @@ impl Status {
 }
 
 impl Title {
-    /// `None` for the empty title that it leaves behind.
+    /// `None` for the empty title that Codex sets when it exits.
     fn read(text: &str) -> Option<Self> {
         let first = text.chars().next()?;
         let marked = text.strip_prefix("[ ! ] ").or_else(|| text.strip_prefix("[ . ] "));
@@ -154,29 +163,42 @@ impl Title {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::agent::{ErrorCategory, Trouble};
+    use crate::driver::agent::{ApiError, ErrorCategory};
     use crate::driver::prompt::PromptKind;
-    use crate::driver::recorded::claims;
+    use crate::driver::testing::recordings::claims;
 
-    /// Titles as they come, and program statuses after a `!`.
-    fn hear(notes: &mut Notes, told: &[&str]) -> Vec<Claim> {
+    /// The claims from these titles and, after a `!`, program statuses.
+    fn claims_from(turn: &mut Turn, inputs: &[&str]) -> Vec<Claim> {
         let mut terminal = Terminal::default();
         let one = |text: &&str| match text.strip_prefix('!') {
-            Some(status) => claims(terminal.status(notes, &format!("state={status}"))),
+            Some(status) => claims(terminal.status(turn, &format!("state={status}"))),
             None => claims(terminal.title(text)),
         };
-        told.iter().flat_map(one).collect()
+        inputs.iter().flat_map(one).collect()
     }
 
     #[test]
-    fn a_turn_is_told_by_both_and_frames_are_no_news() {
-        let told = ["proj", "!idle:app=codex", "!working:app=codex", "⠋ proj", "⠙ proj", "⠹ A title | proj"];
-        let claims = hear(&mut Notes::default(), &told);
+    fn title_and_status_report_a_turn_and_spinner_frames_are_ignored() {
+        let inputs = [
+            "proj",
+            "!idle:app=codex",
+            "!working:app=codex",
+            "⠋ proj",
+            "⠙ proj",
+            "⠹ A title | proj",
+        ];
+        let claims = claims_from(&mut Turn::default(), &inputs);
         assert_eq!(claims, [Claim::NotWorking, Claim::TurnEnded, Claim::Working, Claim::Working]);
-        let told = ["⠋ proj", "A title | proj", "Another | proj", ""];
-        assert_eq!(hear(&mut Notes::default(), &told), [Claim::Working, Claim::NotWorking]);
-        let told = ["!working:app=codex", "⠋ proj", "A title | proj", "!done:app=codex", "!idle:app=codex"];
-        let claims = hear(&mut Notes::default(), &told);
+        let inputs = ["⠋ proj", "A title | proj", "Another | proj", ""];
+        assert_eq!(claims_from(&mut Turn::default(), &inputs), [Claim::Working, Claim::NotWorking]);
+        let inputs = [
+            "!working:app=codex",
+            "⠋ proj",
+            "A title | proj",
+            "!done:app=codex",
+            "!idle:app=codex",
+        ];
+        let claims = claims_from(&mut Turn::default(), &inputs);
         assert_eq!(
             claims,
             [Claim::Working, Claim::Working, Claim::TurnEnded],
@@ -185,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn a_dialog_that_blinks_stands_once() {
-        let told = [
+    fn a_blinking_title_announces_a_dialog_once() {
+        let inputs = [
             "⠋ p",
             "!blocked:app=codex:kind=permission",
             "[ ! ] Action Required | p",
@@ -194,38 +216,50 @@ mod tests {
             "⠋ p",
             "!working:app=codex",
         ];
-        let claims = hear(&mut Notes::default(), &told);
-        assert_eq!(claims, [Claim::Working, Claim::Waiting, Claim::Waiting, Claim::Working]);
-        let told = ["p", "!idle:app=codex", "⠋ p", "p"];
-        let claims = hear(&mut Notes::default(), &told);
+        let claims = claims_from(&mut Turn::default(), &inputs);
+        assert_eq!(claims, [Claim::Working, Claim::AtDialog, Claim::AtDialog, Claim::Working]);
+        let inputs = ["p", "!idle:app=codex", "⠋ p", "p"];
+        let claims = claims_from(&mut Turn::default(), &inputs);
         assert_eq!(claims, [Claim::NotWorking, Claim::TurnEnded], "only servers are started");
     }
 
     #[test]
-    fn a_question_and_a_plan_come_with_what_other_sources_told() {
-        let mut notes = Notes { question: Some(ask::plan("q".to_owned())), ..Notes::default() };
-        let claims = hear(&mut notes, &["!blocked:app=codex:kind=question"]);
+    fn a_question_and_a_plan_have_the_content_from_other_sources() {
+        let mut turn = Turn { question: Some(ask::plan("q".to_owned())), ..Turn::default() };
+        let claims = claims_from(&mut turn, &["!blocked:app=codex:kind=question"]);
         assert!(matches!(&claims[..], [Claim::Asked(_)]));
-        assert_eq!(hear(&mut notes, &["!blocked:app=codex:kind=question"]), [Claim::Waiting]);
+        assert_eq!(
+            claims_from(&mut turn, &["!blocked:app=codex:kind=question"]),
+            [Claim::AtDialog]
+        );
 
-        notes.plan = Some("# P".to_owned());
-        let claims = hear(&mut notes, &["!done:app=codex", "!idle:app=codex"]);
+        turn.plan = Some("# P".to_owned());
+        let claims = claims_from(&mut turn, &["!done:app=codex", "!idle:app=codex"]);
         let [Claim::TurnEnded, Claim::Asked(plan)] = &claims[..] else { panic!("{claims:?}") };
         assert_eq!((plan.kind, plan.plan.as_deref()), (PromptKind::Plan, Some("# P")));
     }
 
     #[test]
-    fn an_error_has_the_reason_that_the_log_gave() {
-        let trouble = Trouble { category: ErrorCategory::RateLimited, detail: "429".to_owned() };
-        let mut notes = Notes { trouble: Some(trouble.clone()), ..Notes::default() };
-        assert_eq!(hear(&mut notes, &["!error:app=codex"]), [Claim::Failed(trouble)]);
-        assert!(matches!(&hear(&mut Notes::default(), &["!error:app=codex"])[..], [Claim::Failed(_)]));
+    fn a_failed_turn_has_the_error_from_the_log() {
+        let api_error = ApiError { category: ErrorCategory::RateLimited, detail: "429".to_owned() };
+        let mut turn = Turn { api_error: Some(api_error.clone()), ..Turn::default() };
+        assert_eq!(claims_from(&mut turn, &["!error:app=codex"]), [Claim::Failed(api_error)]);
+        assert!(matches!(
+            &claims_from(&mut Turn::default(), &["!error:app=codex"])[..],
+            [Claim::Failed(_)]
+        ));
     }
 
     #[test]
-    fn what_another_program_says_of_itself_is_nothing() {
-        let told =
-            ["!working:app=other", "!working", "!clear", "!clear:app=codex", "!", "!dancing:app=codex"];
-        assert_eq!(hear(&mut Notes::default(), &told), []);
+    fn the_status_of_another_program_is_ignored() {
+        let inputs = [
+            "!working:app=other",
+            "!working",
+            "!clear",
+            "!clear:app=codex",
+            "!",
+            "!dancing:app=codex",
+        ];
+        assert_eq!(claims_from(&mut Turn::default(), &inputs), []);
     }
 }

@@ -1,31 +1,34 @@
-//! How an answer gets into a dialog of Gemini CLI: the next key towards it from what is on screen. Nothing is remembered
-//! from one key to the next. Digits choose at once, whatever is highlighted, so Enter is pressed only where there is no
-//! digit: on a text, on `Done` and on the page that shows all answers.
+//! Enters an answer into a Gemini CLI dialog as the next key, computed from what the screen shows.
+//! No state is kept between two keys. A digit selects its option at once, whatever is highlighted,
+//! so Enter is pressed only where there is no digit: on a text, on `Done` and on the page that
+//! lists all answers.
 
 use bytes::Bytes;
 
 use super::{composer, dialogs};
-use crate::driver::Move;
-use crate::driver::keys::{BACKSPACE, DOWN, ENTER, ESCAPE, UP, end, paste, press, refuse};
+use crate::driver::NextKey;
+use crate::driver::keys::{
+    BACKSPACE, DOWN, ENTER, ESCAPE, UP, confirm, paste, press, refuse, reveal,
+};
 use crate::driver::prompt::{Answer, Prompt, PromptKind, QuestionAnswer};
-use crate::driver::sight::{Choice, Dialog, Page, Role};
+use crate::driver::screen_reading::{Choice, Dialog, Page, Role};
 
-/// Brings the cursor to the end of its row.
+/// Moves the cursor to the end of its row.
 const END: &[u8] = b"\x05";
 
-pub(super) fn next_move(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
+pub(super) fn next_key(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey {
     if let Err(reason) = answer.check(prompt) {
         return refuse(reason);
     }
     match dialog.kind {
         PromptKind::Question => question(prompt, answer, dialog),
         PromptKind::Plan => plan(answer, dialog),
-        PromptKind::Setup if dialog.subtype == Some("api_key") => key(answer, dialog),
+        PromptKind::Setup if dialog.subtype == Some("api_key") => api_key(answer, dialog),
         PromptKind::Permission | PromptKind::Setup => choice(answer, dialog),
     }
 }
 
-fn choice(answer: &Answer, dialog: &Dialog) -> Move {
+fn choice(answer: &Answer, dialog: &Dialog) -> NextKey {
     if answer.words().is_some() {
         return refuse("this dialog takes no text: answer with accept or option");
     }
@@ -35,104 +38,122 @@ fn choice(answer: &Answer, dialog: &Dialog) -> Move {
             dialog.choice_with(Role::Accept).or_else(|| dialog.choice_with(Role::AcceptAlways))
         }
         (None, Some(false)) => match dialog.choice_with(Role::Decline) {
-            None => return end(ESCAPE),
+            None => return confirm(ESCAPE),
             decline => decline,
         },
         (None, None) => None,
     };
     match wanted.and_then(|at| dialog.choices.get(at)) {
-        Some(choice) => take(choice),
-        None => refuse("the dialog has no option for this answer"),
+        Some(choice) => take(dialog, choice),
+        None => match wanted.filter(|_| dialog.more) {
+            Some(at) => reveal(dialog, at + 1),
+            None => refuse("the dialog has no option for this answer"),
+        },
     }
 }
 
-fn take(choice: &Choice) -> Move {
+fn take(dialog: &Dialog, choice: &Choice) -> NextKey {
     match choice.digit {
+        Some(digit) if choice.hidden => reveal(dialog, digit.into()),
         Some(digit) => by_digit(digit.into()),
-        None => refuse("this option cannot be chosen by a key"),
+        None => refuse("no key selects this option"),
     }
 }
 
-/// A digit that leaves the dialog there: it checks a box, or opens a field.
-fn point(taking: Move) -> Move {
-    match taking {
-        Move::Take(bytes) | Move::Press(bytes) => Move::Press(bytes),
-        Move::Refuse(reason) => Move::Refuse(reason),
+/// A digit after which the dialog stays open: it ticks a box, or opens a field.
+fn without_confirming(key: NextKey) -> NextKey {
+    match key {
+        NextKey::Confirm(bytes) | NextKey::Press(bytes) => NextKey::Press(bytes),
+        NextKey::Reveal { .. } | NextKey::Unseen(_) | NextKey::Refuse(_) => key,
     }
 }
 
-fn by_digit(digit: usize) -> Move {
-    match u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)).filter(|c| *c != '0') {
-        Some(digit) => Move::Take(Bytes::from(digit.to_string())),
-        None => refuse("an option beyond the ninth cannot be chosen by a key"),
+fn by_digit(digit: usize) -> NextKey {
+    match u32::try_from(digit)
+        .ok()
+        .and_then(|digit| char::from_digit(digit, 10))
+        .filter(|c| *c != '0')
+    {
+        Some(digit) => NextKey::Confirm(Bytes::from(digit.to_string())),
+        None => refuse("no key selects an option beyond the ninth"),
     }
 }
 
-fn plan(answer: &Answer, dialog: &Dialog) -> Move {
+fn plan(answer: &Answer, dialog: &Dialog) -> NextKey {
     match answer.words() {
         Some(_) if answer.accept == Some(true) => {
-            refuse("a plan is approved without a comment; a comment alone asks for changes")
+            refuse("a plan is approved without text; text without accept asks for changes")
         }
-        Some(text) => own_words(text, dialog),
+        Some(text) => free_text(text, dialog),
         None if typing(dialog) => press(UP),
         None => choice(answer, dialog),
     }
 }
 
-/// The field may hold a key that was found elsewhere, and may show other characters than were typed.
-fn key(answer: &Answer, dialog: &Dialog) -> Move {
+/// Enters an API key. The field may already hold a key from elsewhere, and may mask its characters.
+fn api_key(answer: &Answer, dialog: &Dialog) -> NextKey {
     let typed = field(dialog).unwrap_or_default();
     match answer.words().map(str::trim) {
-        _ if answer.accept == Some(false) => end(ESCAPE),
-        None if typed.is_empty() => refuse("the dialog wants an API key: answer with text"),
-        None => end(ENTER),
+        _ if answer.accept == Some(false) => confirm(ESCAPE),
+        None if typed.is_empty() => refuse("the dialog needs an API key: answer with text"),
+        None => confirm(ENTER),
         Some(text) if typed.is_empty() => pasted(text),
-        Some(text) if typed.chars().count() == text.chars().count() => end(ENTER),
+        Some(text) if typed.chars().count() == text.chars().count() => confirm(ENTER),
         Some(_) => erase(typed),
     }
 }
 
-fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
+fn question(prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey {
     let current = match &dialog.page {
-        Page::Review { .. } => return end(ENTER),
+        Page::Review { .. } => return confirm(ENTER),
         Page::Only => 0,
         Page::Question { current, .. } => *current,
     };
     if answer.accept == Some(false) && answer.option.is_none() && answer.answers.is_empty() {
         return match dialog.choice_with(Role::Decline) {
             Some(_) if answer.words().is_none() => choice(answer, dialog),
-            Some(_) | None => end(ESCAPE),
+            Some(_) | None => confirm(ESCAPE),
         };
     }
     let wanted = match answer.answers.get(current) {
         Some(wanted) => wanted.clone(),
         None if !answer.answers.is_empty() => return refuse("this question has no answer"),
-        None => QuestionAnswer { options: answer.option.into_iter().collect(), text: answer.text.clone() },
+        None => QuestionAnswer {
+            options: answer.option.into_iter().collect(),
+            text: answer.text.clone(),
+        },
     };
     if dialog.choices.iter().any(|choice| choice.checked.is_some()) {
         let known = prompt.questions.get(current).map_or(0, |question| question.options.len());
-        return several(&wanted, dialog, known);
+        return tick_boxes(&wanted, dialog, known);
     }
     match (wanted.words(), &wanted.options[..]) {
-        (Some(text), []) => own_words(text, dialog),
-        (Some(_), _) => refuse("this question takes an option or a text, not both"),
-        // A digit would be typed.
+        (Some(text), []) => free_text(text, dialog),
+        (Some(_), _) => refuse("this question takes an option or text, not both"),
+        // In an open field, a digit would be typed.
         (None, [_]) if typing(dialog) && dialog.choices.len() > 1 => press(UP),
         (None, [option]) => {
-            match dialog.choices.iter().find(|choice| choice.digit.map(usize::from) == Some(*option)) {
-                Some(choice) if choice.role == Role::OwnWords => refuse("this option needs a text"),
-                Some(_) | None => by_digit(*option),
+            match dialog
+                .choices
+                .iter()
+                .find(|choice| choice.digit.map(usize::from) == Some(*option))
+            {
+                Some(choice) if choice.role == Role::OwnWords => refuse("this option needs text"),
+                Some(choice) => take(dialog, choice),
+                None => reveal(dialog, *option),
             }
         }
-        (None, []) if answer.accept == Some(true) => choice(&Answer { text: None, ..answer.clone() }, dialog),
+        (None, []) if answer.accept == Some(true) => {
+            choice(&Answer { text: None, ..answer.clone() }, dialog)
+        }
         (None, []) => refuse("this question has no answer"),
         (None, [_, _, ..]) => refuse("this question takes one option"),
     }
 }
 
-/// Boxes to be checked: those in sight, then further down, to the words, to `Done`. Beyond the question's own options
-/// are those that Gemini adds.
-fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
+/// Ticks the boxes on screen, then moves down to the text field and to `Done`. Gemini adds options
+/// of its own after those of the question.
+fn tick_boxes(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> NextKey {
     let highlighted = dialog.highlighted.and_then(|at| dialog.choices.get(at));
     let typing = typing(dialog);
     let wrong = |choice: &&Choice| {
@@ -142,8 +163,8 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
             && choice.checked.is_some_and(|checked| checked != wanted.options.contains(&digit))
     };
     if let Some(choice) = dialog.choices.iter().find(wrong) {
-        // A digit would be typed.
-        return if typing { press(UP) } else { point(take(choice)) };
+        // In an open field, a digit would be typed.
+        return if typing { press(UP) } else { without_confirming(take(dialog, choice)) };
     }
     let words = wanted.words();
     match (highlighted, words) {
@@ -156,29 +177,29 @@ fn several(wanted: &QuestionAnswer, dialog: &Dialog, options: usize) -> Move {
                 erase(typed)
             }
         }
-        // It was passed by without a word.
+        // The text field was skipped without its text.
         (Some(Choice { role: Role::Submit, .. }), Some(_)) if empty_field(dialog) => press(UP),
-        (Some(Choice { role: Role::Submit, .. }), _) => end(ENTER),
+        (Some(Choice { role: Role::Submit, .. }), _) => confirm(ENTER),
         (_, _) => press(DOWN),
     }
 }
 
-/// The field for own words is in sight, and nothing is in it.
+/// Whether the text field is on screen and empty.
 fn empty_field(dialog: &Dialog) -> bool {
     let last = dialog.choices.iter().rfind(|choice| choice.digit.is_some());
     last.is_some_and(|last| last.label == dialogs::CUSTOM)
 }
 
-/// The field for own words opens by itself when a text is pasted.
-fn own_words(text: &str, dialog: &Dialog) -> Move {
+/// Types a free-text answer; its field opens by itself when a text is pasted.
+fn free_text(text: &str, dialog: &Dialog) -> NextKey {
     match field(dialog) {
-        Some(typed) if composer::shows(typed, text) => end(ENTER),
+        Some(typed) if composer::shows(typed, text) => confirm(ENTER),
         Some("") | None => pasted(text),
         Some(typed) => erase(typed),
     }
 }
 
-/// What is typed in the field that has the cursor.
+/// The text in the field that has the cursor.
 fn field(dialog: &Dialog) -> Option<&str> {
     dialog.choices.get(dialog.highlighted?)?.typed.as_deref()
 }
@@ -187,13 +208,14 @@ fn typing(dialog: &Dialog) -> bool {
     field(dialog).is_some()
 }
 
-/// A field knows no key that empties it.
-fn erase(typed: &str) -> Move {
-    Move::Press(Bytes::from([END, &BACKSPACE.repeat(typed.chars().count())].concat()))
+/// Deletes the text character by character, because no key clears a field.
+fn erase(typed: &str) -> NextKey {
+    NextKey::Press(Bytes::from([END, &BACKSPACE.repeat(typed.chars().count())].concat()))
 }
 
-/// A digit alone would choose an option, so it gets a blank that nobody is told of.
-fn pasted(text: &str) -> Move {
+/// A single digit would select an option, so a single character gets a leading space, which Gemini
+/// trims.
+fn pasted(text: &str) -> NextKey {
     let blank = if text.len() == 1 { " " } else { "" };
-    Move::Press(Bytes::from(paste(&format!("{blank}{text}"))))
+    NextKey::Press(Bytes::from(paste(&format!("{blank}{text}"))))
 }

@@ -1,22 +1,23 @@
-//! What goes into Gemini CLI's composer and how it looks there. It does not know when that is done.
+//! Prepares messages for Gemini CLI's composer and recognises them there. It does not know when
+//! they are typed.
 
-use crate::driver::draft::{is_visible, visible};
-use crate::driver::sight::Composer;
+use crate::driver::draft::{is_visible, shows_end, visible};
+use crate::driver::screen_reading::Composer;
 
-/// A paste with more lines or characters than this is shown as a label.
+/// Gemini shows a paste with more lines or more characters than this as a label.
 const LINES: usize = 5;
 const CHARS: usize = 500;
-/// A character that is neither seen nor taken for a blank, and that Gemini does not throw away.
-const UNSEEN: char = '\u{2060}';
+/// Word joiner: invisible, not whitespace, and not dropped by Gemini.
+const WORD_JOINER: char = '\u{2060}';
 const JOINER: char = '\u{200d}';
 
-/// The message so that it is taken for a message. `/` would begin a command, blanks before it or not; `!` alone would
-/// switch to shell commands; after `@` and the beginning of a name the Enter would complete the name, and after a
-/// backslash it would be a line break.
+/// The message in a form that Gemini takes as a message: `/` would start a command, even after
+/// spaces; a lone `!` would switch to shell mode; after `@` and the start of a name, Enter would
+/// complete the name; and after a backslash it would be a line break.
 pub(super) fn compose(message: &str) -> String {
     let mut text = String::with_capacity(message.len() + 4);
     if message.trim_start().starts_with('/') {
-        text.push(UNSEEN);
+        text.push(WORD_JOINER);
     }
     if matches!(message, "!" | "?") {
         text.push(' ');
@@ -29,12 +30,12 @@ pub(super) fn compose(message: &str) -> String {
     text
 }
 
-/// Whether the composer shows what was pasted, all of it and nothing else.
+/// Whether the composer shows exactly the pasted text.
 pub(super) fn holds(composer: &Composer, pasted: &str) -> bool {
-    shows(&composer.draft, pasted)
+    shows(&composer.draft, pasted) || (composer.cut && shows_end(&composer.draft, pasted))
 }
 
-/// Whether a field shows a text, or the label that stands for it.
+/// Whether a field shows a text, or the label that replaces a long paste.
 pub(super) fn shows(field: &str, text: &str) -> bool {
     match label(field) {
         Some(count) => count.fits(text),
@@ -42,14 +43,14 @@ pub(super) fn shows(field: &str, text: &str) -> bool {
     }
 }
 
-/// Of characters that are joined to one, the first is all that a terminal may show.
+/// The characters that a terminal shows if it draws only the first of several joined ones.
 fn unjoined(text: &str) -> impl Iterator<Item = char> {
     let mut joined = false;
     let shown = move |c: &char| !std::mem::replace(&mut joined, *c == JOINER) && is_visible(*c);
     text.chars().filter(shown)
 }
 
-/// What a label says of the text that it stands for.
+/// The count in a label that replaces a paste.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
     Lines(usize),
@@ -62,21 +63,24 @@ impl Count {
         match self {
             Self::Lines(count) => lines > LINES && count == lines,
             Self::Chars(count) => {
-                let chars: usize = text.chars().filter(|c| !is_dropped(*c)).map(char::len_utf16).sum();
+                let chars: usize =
+                    text.chars().filter(|c| !is_dropped(*c)).map(char::len_utf16).sum();
                 lines <= LINES && chars > CHARS && count == chars
             }
         }
     }
 }
 
-/// What Gemini throws away of a paste.
+/// Whether Gemini drops this character from a paste.
 fn is_dropped(c: char) -> bool {
-    matches!(c, '\u{80}'..='\u{9f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
-        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}')
+    matches!(
+        c,
+        '\u{80}'..='\u{9f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+    ) || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// A long paste is shown as `[Pasted Text: 40 lines]` or `[Pasted Text: 2000 chars]`, with a number behind if there is
-/// another like it.
+/// Gemini shows a long paste as `[Pasted Text: 40 lines]` or `[Pasted Text: 2000 chars]`, followed
+/// by a number if there is another with the same label.
 fn label(field: &str) -> Option<Count> {
     let inner = field.trim().strip_prefix("[Pasted Text: ")?.strip_suffix(']')?;
     let mut words = inner.split(' ');
@@ -93,11 +97,11 @@ mod tests {
     use super::*;
 
     fn held(draft: &str, pasted: &str) -> bool {
-        holds(&Composer { draft: draft.to_owned() }, pasted)
+        holds(&Composer { draft: draft.to_owned(), rows: 1, cut: false }, pasted)
     }
 
     #[test]
-    fn what_would_be_taken_for_something_else_is_disguised() {
+    fn a_message_is_not_taken_as_a_command() {
         assert_eq!(compose("hello\nyou"), "hello\nyou");
         assert_eq!(compose("wow! really?"), "wow! really?");
         assert_eq!(compose("/help me"), "\u{2060}/help me");
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_composer_holds_a_text_however_it_is_wrapped() {
+    fn wrapped_text_is_recognised_in_the_composer() {
         assert!(held("one two\nthree", "one two three"));
         assert!(held("/help me", "\u{2060}/help me"));
         assert!(!held("one two", "one two three"));
@@ -120,14 +124,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_paste_is_known_by_its_label() {
+    fn a_long_paste_is_recognised_by_its_label() {
         let lines = vec!["line"; 40].join("\n");
         assert!(held("[Pasted Text: 40 lines]", &lines));
         assert!(held("[Pasted Text: 40 lines #2]", &lines));
         assert!(!held("[Pasted Text: 41 lines]", &lines));
         let long = "é".repeat(2000);
         assert!(held("[Pasted Text: 2000 chars]", &long));
-        assert!(held("[Pasted Text: 2000 chars]", &format!("\u{feff}{long}")), "a mark that is dropped");
+        assert!(
+            held("[Pasted Text: 2000 chars]", &format!("\u{feff}{long}")),
+            "a byte order mark is dropped"
+        );
         assert!(!held("[Pasted Text: 2000 chars]", &lines));
         assert!(!held("[Pasted Text: 4 chars]", "text"));
         assert!(!held("[Pasted Text: 40 lines] and a word", &lines));

@@ -1,44 +1,48 @@
-//! The box that a dialog of Gemini CLI stands in: the lowest thing on the screen, with nothing below it. What is asked
-//! in it is not known here.
+//! The box around a Gemini CLI dialog, which is the lowest thing on the screen. It does not know
+//! what the dialog asks.
 
 use crate::driver::layout;
 use crate::term::Screen;
 
-/// What marks the highlighted option.
+/// Marks the highlighted option.
 const POINTER: char = '●';
+/// How many rows the keys at the end of a box can take.
+const FOOTER: usize = 3;
 
-/// The inside of the lowest box.
+/// The content of the lowest box.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
     /// From top to bottom, without empty rows and edges of boxes.
     pub(super) lines: Vec<Line<'a>>,
+    /// The upper edge of the box is above the screen.
+    pub(super) cut: bool,
 }
 
-/// A row inside of a box, without its edges.
+/// A row in a box, without the box's edges.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) row: usize,
     pub(super) text: &'a str,
-    /// Where the text begins in its row, in bytes.
+    /// Where the text starts in its row, in bytes.
     pub(super) at: usize,
 }
 
 /// An option of a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Item<'a> {
-    /// Its place among the lines.
+    /// Its index in `Frame::lines`.
     pub(super) line: usize,
     pub(super) digit: Option<u8>,
     pub(super) checked: Option<bool>,
     pub(super) pointed: bool,
     pub(super) label: &'a str,
-    /// Where the label begins in its row, in bytes.
+    /// Where the label starts in its row, in bytes.
     pub(super) label_at: usize,
     column: usize,
 }
 
 impl<'a> Frame<'a> {
-    /// The box that ends the screen, if one does.
+    /// The box that ends the screen, if there is one.
     pub(super) fn lowest(screen: &'a Screen) -> Option<Self> {
         let last = layout::last_row(screen)?;
         let bottom = screen.line(last)?;
@@ -47,15 +51,19 @@ impl<'a> Frame<'a> {
             return None;
         }
         let mut lines = Vec::new();
+        let mut cut = true;
         for row in (0..last).rev() {
             let Some(line) = screen.line(row) else { break };
-            let Some(rest) = line.get(column..).and_then(|rest| rest.strip_prefix('│')) else { break };
+            let Some(rest) = line.get(column..).and_then(|rest| rest.strip_prefix('│')) else {
+                cut = false;
+                break;
+            };
             let text = rest.strip_suffix('│').unwrap_or(rest).trim_end();
             let at = line.len() - rest.len();
             lines.extend(inside(Line { row, text, at }));
         }
         lines.reverse();
-        Some(Self { lines })
+        Some(Self { lines, cut })
     }
 
     pub(super) fn first(&self) -> &'a str {
@@ -66,12 +74,26 @@ impl<'a> Frame<'a> {
         self.lines.last().map_or("", |line| line.text.trim())
     }
 
+    /// The keys at the end of the box. A narrow box wraps them.
+    pub(super) fn footer(&self) -> String {
+        let above = self.lines.len().saturating_sub(FOOTER);
+        let rows = self.lines.get(above..).unwrap_or_default();
+        let begins = |line: &Line| line.text.trim_start().starts_with("Enter to ");
+        match rows.iter().rposition(begins) {
+            Some(at) => {
+                let rows = rows.iter().skip(at).map(|line| line.text.trim());
+                rows.collect::<Vec<_>>().join(" ")
+            }
+            None => self.last().to_owned(),
+        }
+    }
+
     pub(super) fn starting(&self, phrase: &str) -> Option<&'a str> {
         self.lines.iter().map(|line| line.text.trim()).find(|line| line.starts_with(phrase))
     }
 
-    /// The lowest list: its digits go up by one, and only the last option may have none. It may begin above its first
-    /// option, where a list is too long for its box.
+    /// The lowest list: its digits increase by one, and only the last option may have none. In a
+    /// list that is too long for its box, the first options are missing.
     pub(super) fn items(&self) -> Vec<Item<'a>> {
         let mut items: Vec<Item> = Vec::new();
         for (at, line) in self.lines.iter().enumerate().rev() {
@@ -96,7 +118,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The line without the edges of a box inside of the box, or nothing if it is nothing but an edge.
+/// The line without the edges of a nested box, or `None` if it consists of an edge.
 fn inside(line: Line<'_>) -> Option<Line<'_>> {
     let text = line.text.trim_start();
     if text.is_empty() || text.starts_with(['╭', '╰']) && text.ends_with(['╮', '╯']) {
@@ -112,7 +134,7 @@ fn inside(line: Line<'_>) -> Option<Line<'_>> {
     }
 }
 
-/// Reads spaces, perhaps the pointer, `N.`, perhaps a box.
+/// Reads spaces, an optional pointer, `N.`, and an optional checkbox.
 fn item<'a>(at: usize, line: &Line<'a>) -> Option<Item<'a>> {
     let text = line.text;
     let rest = text.trim_start_matches(' ');

@@ -1,9 +1,9 @@
-//! Which of Gemini CLI's dialogs need nobody's decision.
+//! Answers setup dialogs of Gemini CLI without the user.
 
 use crate::driver::prompt::{Answer, Prompt};
 
-/// The folder is trusted by whoever started the agent in it. How to sign in, with which key, and what to do about a
-/// limit is for people to say.
+/// The operator trusts the folder in which they start the agent. The login, the key and the
+/// reaction to a limit are the user's decisions.
 pub(super) fn answer(prompt: &Prompt) -> Option<Answer> {
     (prompt.subtype == Some("trust")).then(|| Answer { accept: Some(true), ..Answer::default() })
 }

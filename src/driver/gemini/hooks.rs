@@ -1,17 +1,17 @@
-//! What Gemini's hooks mean. How a hook's payload gets here, and whether its sender may be believed, is not known here.
+//! Reads Gemini's hooks. It does not know how a payload arrives or whether its sender is trusted.
 //!
 //! | event | claim |
 //! |---|---|
-//! | `SessionStart` | no turn is running; after a resume the log it names is a stub |
-//! | `BeforeAgent` | a turn began, with its text; also for a reason that Gemini was told to go on for |
-//! | `BeforeTool`, `AfterTool` | a turn runs. `BeforeTool` comes before the dialog, and whether there will be one or not |
+//! | `SessionStart` | no turn is running; after a resume the log that it names is a stub |
+//! | `BeforeAgent` | a turn began, with its text; also when a hook made Gemini continue |
+//! | `BeforeTool`, `AfterTool` | a turn runs; `BeforeTool` comes before any dialog of the tool |
 //! | `Notification` `ToolPermission` | a dialog opens: permission, question or plan |
-//! | `AfterAgent` | the turn is over; a turn without a text may have failed or been stopped, and the others tell which |
+//! | `AfterAgent` | the turn is over; other sources report that it failed or was stopped |
 //! | any other | nothing |
 //!
-//! After a denial, and after an interrupt of a tool, no hook comes at all; title and log tell. `SessionEnd` comes three
-//! times, `PreCompress` before each call of the model and `AfterModel` with each piece of text: none of them is
-//! installed.
+//! Gemini calls no hook after a denial, or after an interrupt of a tool; title and log report
+//! those. `SessionEnd` is called three times, `PreCompress` before each model request and
+//! `AfterModel` with each piece of text: none of them is installed.
 
 use std::collections::VecDeque;
 
@@ -20,24 +20,25 @@ use serde_json::Value;
 use super::ask::{self, Tool};
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
-use crate::driver::{payload, stamp};
+use crate::driver::payload;
+use crate::timestamp;
 
-/// What Gemini says in place of a text that does not exist.
+/// Gemini's placeholder for a missing response.
 const NO_TEXT: &str = "[no response text]";
-/// How many tools may be about to run.
+/// The most tools that are remembered until they end.
 const TOOLS: usize = 64;
 
-/// What must be remembered from one call to the next: a dialog is told of in two parts.
+/// What is kept between two calls: two hooks together describe a dialog.
 #[derive(Debug, Default)]
 pub(super) struct Hooks {
     tools: VecDeque<Tool>,
-    /// The file of the plan that was written last, and its text.
+    /// The file that the plan was last written to, and its content.
     plan: Option<(String, String)>,
 }
 
 impl Hooks {
     pub(super) fn read(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
-        let mut findings: Vec<_> = circumstances(event, payload).map(Finding::Fact).collect();
+        let mut findings: Vec<_> = common_facts(event, payload).map(Finding::Fact).collect();
         match event {
             "BeforeTool" => findings.extend(self.tool_begins(payload)),
             "AfterTool" => self.tool_ended(payload),
@@ -45,15 +46,19 @@ impl Hooks {
             _ => {}
         }
         if let Some((cause, claim, seen)) = self.claim(event, payload) {
-            let at = payload["timestamp"].as_str().and_then(stamp::epoch_ms);
+            let at = payload["timestamp"].as_str().and_then(timestamp::parse);
             findings.push(Finding::new(Tier::Hooks, cause, claim, seen).at(at));
         }
         findings
     }
 
-    fn claim<'a>(&mut self, event: &str, payload: &'a Value) -> Option<(&'static str, Claim, &'a str)> {
+    fn claim<'a>(
+        &mut self,
+        event: &str,
+        payload: &'a Value,
+    ) -> Option<(&'static str, Claim, &'a str)> {
         let seen = |key: &str| payload[key].as_str().unwrap_or_default();
-        let told = match event {
+        let found = match event {
             "SessionStart" => ("hook:SessionStart", Claim::NotWorking, seen("source")),
             "BeforeAgent" => {
                 self.tools.clear();
@@ -68,11 +73,11 @@ impl Hooks {
             }
             "AfterAgent" => match said(payload) {
                 Some(_) => ("hook:AfterAgent", Claim::TurnEnded, seen("prompt_response")),
-                None => ("hook:AfterAgent", Claim::Quiet, NO_TEXT),
+                None => ("hook:AfterAgent", Claim::SeemsIdle, NO_TEXT),
             },
             _ => return None,
         };
-        Some(told)
+        Some(found)
     }
 
     fn tool_begins(&mut self, payload: &Value) -> Option<Finding> {
@@ -87,12 +92,14 @@ impl Hooks {
     }
 
     fn tool_ended(&mut self, payload: &Value) {
-        let same = |tool: &Tool| payload["tool_name"] == *tool.name && payload["tool_input"] == tool.input;
+        let same =
+            |tool: &Tool| payload["tool_name"] == *tool.name && payload["tool_input"] == tool.input;
         if let Some(at) = self.tools.iter().position(same) {
             self.tools.remove(at);
         }
         let written = payload.pointer("/tool_response/returnDisplay").unwrap_or(&Value::Null);
-        if let (Some(path), Some(text)) = (written["filePath"].as_str(), written["newContent"].as_str())
+        if let (Some(path), Some(text)) =
+            (written["filePath"].as_str(), written["newContent"].as_str())
             && path.contains("/plans/")
         {
             self.plan = Some((path.to_owned(), text.to_owned()));
@@ -104,24 +111,28 @@ impl Hooks {
         let tool = self.tools.iter_mut().find(|tool| !tool.asked && ask::belongs(details, tool));
         if let Some(tool) = tool {
             tool.asked = true;
-            let named = ["plan_filename", "plan_path"].iter().find_map(|key| tool.input.get(key)?.as_str());
-            let plan = self.plan.as_ref().filter(|(path, _)| named.is_some_and(|name| path.ends_with(name)));
+            let named =
+                ["plan_filename", "plan_path"].iter().find_map(|key| tool.input.get(key)?.as_str());
+            let plan = self
+                .plan
+                .as_ref()
+                .filter(|(path, _)| named.is_some_and(|name| path.ends_with(name)));
             return Some(ask::of(details, Some(&*tool), plan.map(|(_, text)| text.clone())));
         }
         Some(ask::of(details, None, None))
     }
 }
 
-/// What Gemini said at the end of a turn, if it said anything.
+/// Gemini's message at the end of a turn, if there is one.
 fn said(payload: &Value) -> Option<Fact> {
     let text = payload["prompt_response"].as_str()?;
     (!text.trim().is_empty() && text != NO_TEXT).then(|| Fact::Message(text.trim().to_owned()))
 }
 
-/// What every payload says beside its event.
-fn circumstances(event: &str, payload: &Value) -> impl Iterator<Item = Fact> {
+/// The facts that every payload has.
+fn common_facts(event: &str, payload: &Value) -> impl Iterator<Item = Fact> {
     let stub = event == "SessionStart" && payload["source"] == "resume";
-    let facts = payload::circumstances(payload).map(move |fact| match fact {
+    let facts = payload::common_facts(payload).map(move |fact| match fact {
         Fact::Conversation { id, .. } if stub => Fact::Conversation { id, transcript: None },
         fact => fact,
     });
@@ -153,7 +164,10 @@ mod tests {
         let mut hooks = Hooks::default();
         for command in ["rm a", "rm b"] {
             let input = json!({ "command": command, "description": format!("of {command}") });
-            hooks.read("BeforeTool", &json!({ "tool_name": "run_shell_command", "tool_input": input }));
+            hooks.read(
+                "BeforeTool",
+                &json!({ "tool_name": "run_shell_command", "tool_input": input }),
+            );
         }
         for command in ["rm b", "rm a"] {
             let details = json!({ "type": "exec", "command": command });
@@ -163,11 +177,15 @@ mod tests {
     }
 
     #[test]
-    fn a_dialog_of_a_tool_that_nobody_told_of_says_what_it_can() {
+    fn a_dialog_without_a_tool_hook_shows_what_its_details_say() {
         let mut hooks = Hooks::default();
-        let ask =
-            asked(hooks.read("Notification", &notification(json!({ "type": "exec", "command": "ls" }))));
-        assert_eq!((ask.kind, ask.tool.as_deref()), (PromptKind::Permission, Some("run_shell_command")));
+        let ask = asked(
+            hooks.read("Notification", &notification(json!({ "type": "exec", "command": "ls" }))),
+        );
+        assert_eq!(
+            (ask.kind, ask.tool.as_deref()),
+            (PromptKind::Permission, Some("run_shell_command"))
+        );
         assert_eq!(ask.input, Some(json!({ "command": "ls" })));
         let details = json!({ "type": "mcp", "serverName": "s", "toolName": "t" });
         let ask = asked(hooks.read("Notification", &notification(details)));
@@ -179,11 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_never_end_are_forgotten() {
+    fn tools_that_never_end_are_dropped() {
         let mut hooks = Hooks::default();
         for number in 0..3 * TOOLS {
             let input = json!({ "command": number.to_string() });
-            hooks.read("BeforeTool", &json!({ "tool_name": "run_shell_command", "tool_input": input }));
+            hooks.read(
+                "BeforeTool",
+                &json!({ "tool_name": "run_shell_command", "tool_input": input }),
+            );
         }
         assert_eq!(hooks.tools.len(), TOOLS);
         hooks.read("BeforeAgent", &json!({ "prompt": "next" }));
@@ -191,8 +212,9 @@ mod tests {
     }
 
     #[test]
-    fn the_log_that_is_named_when_a_conversation_goes_on_is_a_stub() {
-        let payload = |source: &str| json!({ "session_id": "s", "transcript_path": "/t", "source": source });
+    fn the_log_path_of_a_resumed_conversation_is_ignored() {
+        let payload =
+            |source: &str| json!({ "session_id": "s", "transcript_path": "/t", "source": source });
         let named = |source: &str| {
             let findings = Hooks::default().read("SessionStart", &payload(source));
             let transcript = findings.into_iter().find_map(|finding| match finding {

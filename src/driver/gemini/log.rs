@@ -1,4 +1,4 @@
-//! What the lines of Gemini's chat log mean. Where the log is, and which of its lines are new, is not known here.
+//! Reads the lines of Gemini's chat log. It does not know where the log is or which lines are new.
 //!
 //! | line | claim |
 //! |---|---|
@@ -6,31 +6,31 @@
 //! | `user` with a tool's result | nothing |
 //! | `error` that ends a turn | the turn ended in an error |
 //! | `info`, `Request cancelled.` | the turn is over |
-//! | any other | nothing: a line of the model's comes after each of its calls, the last or not |
+//! | any other | nothing: the model's line follows each of its responses, not only the last |
 //!
-//! After a cancelled turn the whole conversation is written once more, from its context on to a `$set` of all messages,
-//! with new times: that is no news.
+//! After a cancelled turn Gemini writes the whole conversation again with new times, from its
+//! context to a `$set` of all messages. These lines are skipped.
 
 use serde_json::Value;
 
-use super::trouble;
+use super::api_error;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
-use crate::driver::stamp;
-use crate::driver::usage::{Spent, Tokens};
+use crate::driver::usage::{Tokens, UsageReport};
+use crate::timestamp;
 
-/// What the first message of a conversation begins with, which nobody typed.
+/// The start of the first message of a conversation, which Gemini writes itself.
 const CONTEXT: &str = "<session_context>";
 const CANCELLED: &str = "Request cancelled.";
 
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// The lines are those of before.
+    /// Whether the current lines repeat earlier ones.
     repeating: bool,
 }
 
 impl Log {
-    /// A turn began, by another source: whatever is written from now on is new.
+    /// Another source reports that a turn began: all further lines are new.
     pub(super) fn turn_began(&mut self) {
         self.repeating = false;
     }
@@ -40,35 +40,37 @@ impl Log {
         let text = text(&line["content"]);
         if line.pointer("/$set/messages").is_some_and(Value::is_array) {
             self.repeating = false;
-        } else if kind == Some("user") && text.as_ref().is_some_and(|text| text.starts_with(CONTEXT)) {
+        } else if kind == Some("user")
+            && text.as_ref().is_some_and(|text| text.starts_with(CONTEXT))
+        {
             self.repeating = true;
         }
         if self.repeating {
             return Vec::new();
         }
         let text = text.unwrap_or_default();
-        let told = match kind {
+        let found = match kind {
             Some("user") if !text.is_empty() => {
                 Some(("log:user", Claim::TurnStarted { text: Some(text.clone()) }))
             }
-            Some("error") if trouble::ends_a_turn(&text) => {
-                Some(("log:error", Claim::Failed(trouble::from_text(&text))))
+            Some("error") if api_error::ends_a_turn(&text) => {
+                Some(("log:error", Claim::Failed(api_error::from_text(&text))))
             }
             Some("info") if text == CANCELLED => Some(("log:cancelled", Claim::TurnEnded)),
             Some("gemini") => {
                 let message = Some(text).filter(|text| !text.is_empty()).map(Fact::Message);
-                return [spent(line), message].into_iter().flatten().map(Finding::Fact).collect();
+                return [usage(line), message].into_iter().flatten().map(Finding::Fact).collect();
             }
             _ => None,
         };
-        let at = line["timestamp"].as_str().and_then(stamp::epoch_ms);
+        let at = line["timestamp"].as_str().and_then(timestamp::parse);
         let finding = |(cause, claim)| Finding::new(Tier::SessionLog, cause, claim, &text).at(at);
-        told.map(finding).into_iter().collect()
+        found.map(finding).into_iter().collect()
     }
 }
 
-/// What an answer of the model's has used. It is written again when its tools are done.
-fn spent(line: &Value) -> Option<Fact> {
+/// The tokens of one response of the model. Its line is repeated when its tools are done.
+fn usage(line: &Value) -> Option<Fact> {
     let used = line["tokens"].as_object()?;
     let count = |key: &str| used.get(key).and_then(Value::as_u64).unwrap_or_default();
     let cache_read = count("cached");
@@ -79,10 +81,11 @@ fn spent(line: &Value) -> Option<Fact> {
         cache_write: 0,
     };
     let id = line["id"].as_str()?.to_owned();
-    Some(Fact::Spent(Spent::Message { id, tokens }))
+    Some(Fact::Usage(UsageReport::Message { id, tokens }))
 }
 
-/// The text of a message, whose content is a text or a list of parts; what a tool answered is none.
+/// The text of a message, whose content is a string or a list of parts. A tool's result has no
+/// text.
 fn text(content: &Value) -> Option<String> {
     let text = match content.as_str() {
         Some(text) => text.to_owned(),
@@ -101,11 +104,12 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> Value {
-        json!({ "type": "user", "content": [{ "text": text }], "timestamp": "2026-11-15T23:32:42.116Z" })
+        let timestamp = "2026-11-15T23:32:42.116Z";
+        json!({ "type": "user", "content": [{ "text": text }], "timestamp": timestamp })
     }
 
     #[test]
-    fn what_is_written_once_more_is_no_news() {
+    fn repeated_lines_are_skipped() {
         let mut log = Log::default();
         assert_eq!(log.read(&user("first")).len(), 1);
         assert_eq!(log.read(&user("<session_context> of the folder")), []);
@@ -118,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_another_source_tells_of_ends_the_repetition() {
+    fn a_turn_from_another_source_ends_the_repetition() {
         let mut log = Log::default();
         log.read(&user("<session_context>"));
         log.turn_began();

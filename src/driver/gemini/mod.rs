@@ -1,6 +1,7 @@
-//! Gemini CLI, as version 0.61.0 really behaves. Nobody outside this folder knows anything about it.
+//! The driver for Gemini CLI, checked against version 0.61.0. No other module knows this agent.
 
 mod answer;
+mod api_error;
 mod ask;
 mod composer;
 mod dialogs;
@@ -9,43 +10,55 @@ mod groom;
 mod hooks;
 mod launch;
 mod log;
-#[cfg(test)]
-mod recorded;
 mod screen;
 mod stdout;
 mod title;
-mod trouble;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::evidence::Finding;
-use super::launch::{Order, Outfit};
+use super::launch::{LaunchPlan, LaunchRequest};
 use super::prompt::{Answer, Prompt};
-use super::sight::{Composer, Dialog, Sight};
-use super::{Driver, Move};
+use super::screen_reading::{Composer, Dialog, ScreenReading};
+use super::{Driver, Habits, Launch, NextKey, Observe, Operate};
 use crate::term::{Screen, Signal};
 
-/// A dialog takes keys once it is drawn; what it does with them follows a moment later.
-const GUARD: Duration = Duration::from_millis(100);
-/// An Enter within 40 ms of a paste is a line break, and one before the paste was taken in is lost.
-const SETTLE: Duration = Duration::from_millis(150);
-/// Its title tells when it is done, and until then it was seen to lose a paste.
-const DONE: Duration = Duration::from_secs(2);
+static HABITS: Habits = Habits {
+    // Ctrl-C counts towards quitting only in an empty composer, where coop does not press it.
+    clear_key: b"\x03",
+    // An Enter within 40 ms of a paste is a line break, and one before the paste was read is lost.
+    enter_delay: Duration::from_millis(150),
+    // A dialog takes keys once it is drawn; their effect follows a moment later.
+    dialog_key_delay: Duration::from_millis(100),
+    // The title shows when a turn is done; before that, Gemini has been observed to lose a paste.
+    turn_end_delay: Duration::from_secs(2),
+    // The composer shows the same hint while a turn runs.
+    idle_screen_is_certain: false,
+    ..Habits::DEFAULT
+};
 
 #[derive(Debug, Default)]
-pub struct Gemini {
+pub(super) struct Gemini {
     hooks: hooks::Hooks,
     log: log::Log,
     stdout: stdout::Stdout,
 }
 
 impl Driver for Gemini {
-    fn outfit(&self, order: &Order) -> Result<Outfit, String> {
-        launch::outfit(order)
+    fn habits(&self) -> &'static Habits {
+        &HABITS
     }
+}
 
+impl Launch for Gemini {
+    fn plan(&self, request: &LaunchRequest) -> Result<LaunchPlan, String> {
+        launch::plan(request)
+    }
+}
+
+impl Observe for Gemini {
     fn hook(&mut self, event: &str, payload: &Value) -> Vec<Finding> {
         if event == "BeforeAgent" {
             self.log.turn_began();
@@ -64,16 +77,19 @@ impl Driver for Gemini {
     fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
         match signal {
             Signal::Title(title) => title::read(title),
-            Signal::Progress(_) | Signal::Notification(_) | Signal::ProgramStatus(_) | Signal::Modes(_) => {
-                Vec::new()
-            }
+            Signal::Progress(_)
+            | Signal::Notification(_)
+            | Signal::ProgramStatus(_)
+            | Signal::Modes(_) => Vec::new(),
         }
     }
 
-    fn see(&self, screen: &Screen) -> Sight {
-        screen::see(screen)
+    fn read_screen(&self, screen: &Screen) -> ScreenReading {
+        screen::read(screen)
     }
+}
 
+impl Operate for Gemini {
     fn compose(&self, message: &str) -> String {
         composer::compose(message)
     }
@@ -82,38 +98,12 @@ impl Driver for Gemini {
         composer::holds(composer, pasted)
     }
 
-    fn interrupt(&self) -> &'static [u8] {
-        b"\x1b"
-    }
-
-    /// It would count towards leaving only in an empty composer, where nobody presses it.
-    fn clear(&self) -> &'static [u8] {
-        b"\x03"
-    }
-
-    fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
-        answer::next_move(prompt, answer, dialog)
+    fn next_key(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey {
+        answer::next_key(prompt, answer, dialog)
     }
 
     fn groom(&self, prompt: &Prompt, _command: &[String]) -> Option<Answer> {
         groom::answer(prompt)
-    }
-
-    fn guard(&self) -> Duration {
-        GUARD
-    }
-
-    fn settle(&self) -> Duration {
-        SETTLE
-    }
-
-    fn done(&self) -> Duration {
-        DONE
-    }
-
-    /// The composer shows the same hint while a turn runs.
-    fn sure_idle_screen(&self) -> bool {
-        false
     }
 }
 

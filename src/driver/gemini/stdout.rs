@@ -1,19 +1,19 @@
-//! What Gemini prints with `--output-format stream-json`. That it prints to a terminal, and how lines are found there,
-//! is not known here.
+//! Reads what Gemini prints with `--output-format stream-json`. It does not know how lines are
+//! extracted from the terminal.
 
 use serde_json::Value;
 
+use super::api_error;
 use super::ask::{self, Tool};
-use super::trouble;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Fact, Finding};
 
-/// How much of an answer is put together from its pieces.
+/// The most bytes of a message that are collected.
 const LONGEST: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Stdout {
-    /// The answer so far; it comes in pieces.
+    /// The message so far; Gemini prints it in pieces.
     said: String,
 }
 
@@ -23,12 +23,17 @@ impl Stdout {
         match (text("type"), text("role")) {
             ("init", _) => {
                 let id = line["session_id"].as_str().map(str::to_owned);
-                let conversation = id.map(|id| Finding::Fact(Fact::Conversation { id, transcript: None }));
-                conversation.into_iter().chain([told("stdout:init", Claim::Working, "")]).collect()
+                let conversation =
+                    id.map(|id| Finding::Fact(Fact::Conversation { id, transcript: None }));
+                conversation
+                    .into_iter()
+                    .chain([evidence("stdout:init", Claim::Working, "")])
+                    .collect()
             }
             ("message", "user") => {
-                let began = Claim::TurnStarted { text: line["content"].as_str().map(str::to_owned) };
-                vec![told("stdout:user", began, text("content"))]
+                let began =
+                    Claim::TurnStarted { text: line["content"].as_str().map(str::to_owned) };
+                vec![evidence("stdout:user", began, text("content"))]
             }
             ("message", _) => {
                 if line["delta"] != true {
@@ -37,27 +42,30 @@ impl Stdout {
                 if self.said.len() + text("content").len() <= LONGEST {
                     self.said.push_str(text("content"));
                 }
-                vec![told("stdout:message", Claim::Working, text("content"))]
+                vec![evidence("stdout:message", Claim::Working, text("content"))]
             }
             ("tool_use", _) => {
-                // What was said before a tool is an answer of its own.
+                // The text before a tool use is a message of its own.
                 let mut findings: Vec<_> = self.message().into_iter().collect();
                 if let Some(name) = line["tool_name"].as_str().map(str::to_owned) {
                     let tool = Tool { name, input: line["parameters"].clone(), asked: false };
                     findings.push(Finding::tool_use(ask::of_tool(&tool)));
                 }
-                findings.push(told("stdout:tool_use", Claim::Working, text("tool_name")));
+                findings.push(evidence("stdout:tool_use", Claim::Working, text("tool_name")));
                 findings
             }
-            ("tool_result", _) => vec![told("stdout:tool_result", Claim::Working, text("status"))],
+            ("tool_result", _) => {
+                vec![evidence("stdout:tool_result", Claim::Working, text("status"))]
+            }
             ("result", _) => {
                 let mut findings: Vec<_> = self.message().into_iter().collect();
-                let error = line.pointer("/error/message").and_then(Value::as_str).unwrap_or_default();
+                let error =
+                    line.pointer("/error/message").and_then(Value::as_str).unwrap_or_default();
                 let claim = match text("status") {
                     "success" => Claim::TurnEnded,
-                    _ => Claim::Failed(trouble::from_text(error)),
+                    _ => Claim::Failed(api_error::from_text(error)),
                 };
-                findings.push(told("stdout:result", claim, error));
+                findings.push(evidence("stdout:result", claim, error));
                 findings
             }
             _ => Vec::new(),
@@ -70,7 +78,7 @@ impl Stdout {
     }
 }
 
-fn told(cause: &'static str, claim: Claim, seen: &str) -> Finding {
+fn evidence(cause: &'static str, claim: Claim, seen: &str) -> Finding {
     Finding::new(Tier::Stdout, cause, claim, seen)
 }
 
@@ -92,18 +100,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_put_together_from_its_pieces() {
+    fn a_message_is_joined_from_its_pieces() {
         let mut stdout = Stdout::default();
         let end = json!({ "type": "result", "status": "success" });
         for text in ["one ", "answer"] {
             assert_eq!(said(stdout.read(&piece(text))), None);
         }
         assert_eq!(said(stdout.read(&end)).as_deref(), Some("one answer"));
-        assert_eq!(said(stdout.read(&end)), None, "it is told once");
+        assert_eq!(said(stdout.read(&end)), None, "it is reported once");
     }
 
     #[test]
-    fn an_endless_answer_takes_no_endless_room() {
+    fn an_endless_message_takes_bounded_memory() {
         let mut stdout = Stdout::default();
         let text = "x".repeat(LONGEST / 3);
         for _ in 0..10 {

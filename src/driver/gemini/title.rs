@@ -1,45 +1,42 @@
-//! What Gemini puts in front of its terminal's title. The words after it are the folder's, or a thought, and say
-//! nothing.
+//! Reads the symbol at the start of Gemini's terminal title. The rest of the title names the folder
+//! or a thought, and is ignored.
 //!
-//! | mark | claim |
+//! | symbol | claim |
 //! |---|---|
-//! | `◇` | no turn runs. It never stands there while a tool asks, so the turn is over; but it does at set-up dialogs |
-//! | `✦`, `⏲` | a turn runs; also while a dialog about quota or model stands, which only the screen knows |
-//! | `✋` | a dialog of a tool's stands |
+//! | `◇` | the turn is over; also shown at setup dialogs, but never while a tool asks |
+//! | `✦`, `⏲` | a turn runs; also shown at a dialog about quota or model |
+//! | `✋` | a dialog of a tool is open |
 
-use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Finding};
+use crate::driver::title;
 
 pub(super) fn read(title: &str) -> Vec<Finding> {
-    let mut chars = title.chars();
-    let (Some(mark), Some(' ')) = (chars.next(), chars.next()) else { return Vec::new() };
-    let (claim, cause) = match mark {
-        '◇' => (Claim::TurnEnded, "title:ready"),
-        '✦' | '⏲' => (Claim::Working, "title:working"),
-        '✋' => (Claim::Waiting, "title:action_required"),
-        _ => return Vec::new(),
-    };
-    vec![Finding::new(Tier::Terminal, cause, claim, title)]
+    title::read(title, meaning).into_iter().collect()
+}
+
+fn meaning(symbol: char) -> Option<(Claim, &'static str)> {
+    match symbol {
+        '◇' => Some((Claim::TurnEnded, "title:ready")),
+        '✦' | '⏲' => Some((Claim::Working, "title:working")),
+        '✋' => Some((Claim::AtDialog, "title:action_required")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::recorded;
-
-    fn claims(title: &str) -> Vec<Claim> {
-        recorded::claims(read(title))
-    }
+    use crate::driver::testing::recordings::claims;
 
     #[test]
-    fn only_the_mark_in_front_counts() {
-        assert_eq!(claims("◇  Ready (ws)          "), [Claim::TurnEnded]);
-        assert_eq!(claims("✦  Working… (ws)"), [Claim::Working]);
-        assert_eq!(claims("✦  Looking at ◇ marks"), [Claim::Working]);
-        assert_eq!(claims("⏲  Working… (ws)"), [Claim::Working]);
-        assert_eq!(claims("✋  Action Required (ws)"), [Claim::Waiting]);
+    fn only_the_symbol_at_the_start_counts() {
+        assert_eq!(claims(read("◇  Ready (ws)          ")), [Claim::TurnEnded]);
+        assert_eq!(claims(read("✦  Working… (ws)")), [Claim::Working]);
+        assert_eq!(claims(read("✦  Looking at ◇ marks")), [Claim::Working]);
+        assert_eq!(claims(read("⏲  Working… (ws)")), [Claim::Working]);
+        assert_eq!(claims(read("✋  Action Required (ws)")), [Claim::AtDialog]);
         for title in ["", " ", "◇", "Ready ◇", "◇Ready", "Gemini CLI (ws)"] {
-            assert_eq!(claims(title), [], "{title:?}");
+            assert_eq!(claims(read(title)), [], "{title:?}");
         }
     }
 }

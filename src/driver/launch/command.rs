@@ -1,49 +1,49 @@
-//! A command line that is an agent's, or that hands its arguments on to one, in pieces: which of them are flags, and with
-//! which values. What a flag means is not known here.
+//! Splits the command line of an agent, or of a wrapper around one, into flags with values and
+//! other words. It does not know what a flag means.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The shells of which a wrapper script may be made.
+/// The shells that may run a wrapper script.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
 
 /// How an agent reads its command line. Flags go by their long names, without dashes.
 #[derive(Debug)]
-pub struct Syntax {
-    /// What its program may be called.
+pub(crate) struct Syntax {
+    /// The names of its program.
     pub programs: &'static [&'static str],
-    /// Whether the arguments of a program that is not known are taken for the agent's own.
+    /// Whether the arguments of an unknown program count as the agent's own.
     pub trusts_wrappers: bool,
-    /// The flags that take the next argument, whatever it looks like.
+    /// The flags that always take the next argument.
     pub valued: &'static [&'static str],
     /// The flags that take the next argument unless it looks like a flag.
     pub maybe_valued: &'static [&'static str],
-    /// The flags in what stands behind a single dash, and the value that the last of them has there.
-    /// Without any it is a word.
+    /// The flags in an argument with a single dash, and the value of the last one in the same
+    /// argument. An argument without flags is a word.
     pub short: for<'a> fn(&'a str) -> (Vec<&'a str>, Option<&'a str>),
 }
 
 #[derive(Debug)]
-pub struct Command {
-    /// What is not the agent's.
+pub(crate) struct Command {
+    /// The arguments before the agent's own.
     pub before: Vec<OsString>,
     pub pieces: Vec<Piece>,
-    /// From a bare `--` on.
+    /// The arguments from a bare `--` on.
     pub rest: Vec<OsString>,
-    /// The bare `--` is the agent's, so that its flags must stand before it.
+    /// The bare `--` is the agent's, so flags must be inserted before it.
     rest_is_own: bool,
 }
 
-/// A flag with its value, or a word; always with the arguments that it is made of.
+/// A flag with its value, or a word, with the arguments that it comes from.
 #[derive(Debug)]
-pub struct Piece {
+pub(crate) struct Piece {
     pub name: Option<String>,
     pub value: Option<String>,
     pub args: Vec<OsString>,
 }
 
 impl Command {
-    pub fn read(syntax: &Syntax, program: &OsStr, args: &[OsString]) -> Self {
+    pub(crate) fn read(syntax: &Syntax, program: &OsStr, args: &[OsString]) -> Self {
         let own = own_args(syntax.programs, program, args);
         let begin = own.unwrap_or(if syntax.trusts_wrappers { 0 } else { args.len() });
         let (before, args) = args.split_at_checked(begin).unwrap_or((args, &[]));
@@ -53,26 +53,26 @@ impl Command {
         Self { before: before.to_vec(), pieces, rest: rest.to_vec(), rest_is_own: own.is_some() }
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.named(name).next().is_some()
     }
 
-    /// The value that counts: of a flag given twice, the last.
-    pub fn last(&self, name: &str) -> Option<&str> {
+    /// The value of a flag; the last one if the flag is given twice.
+    pub(crate) fn last(&self, name: &str) -> Option<&str> {
         self.named(name).next_back()?.value.as_deref()
     }
 
-    pub fn named<'a>(&'a self, name: &str) -> impl DoubleEndedIterator<Item = &'a Piece> {
+    pub(crate) fn named<'a>(&'a self, name: &str) -> impl DoubleEndedIterator<Item = &'a Piece> {
         self.pieces.iter().filter(move |piece| piece.name.as_deref() == Some(name))
     }
 
     /// The first argument that is neither a flag nor a flag's value.
-    pub fn first_word(&self) -> Option<&str> {
+    pub(crate) fn first_word(&self) -> Option<&str> {
         self.pieces.iter().find(|piece| piece.name.is_none())?.args.first()?.to_str()
     }
 
-    /// All arguments, with these flags added behind the agent's own, where it takes them for flags.
-    pub fn with(&self, flags: Vec<OsString>) -> Vec<OsString> {
+    /// All arguments, with these flags added after the agent's own, where the agent reads flags.
+    pub(crate) fn with(&self, flags: Vec<OsString>) -> Vec<OsString> {
         let own = self.pieces.iter().flat_map(|piece| &piece.args);
         let mut args: Vec<_> = self.before.iter().chain(own).cloned().collect();
         let end = args.len();
@@ -83,7 +83,7 @@ impl Command {
     }
 }
 
-/// Where the agent's own arguments begin, if that can be told.
+/// The index of the agent's first own argument, if it can be found.
 fn own_args(names: &[&str], program: &OsStr, args: &[OsString]) -> Option<usize> {
     if is_program(program, names) {
         return Some(0);
@@ -91,7 +91,7 @@ fn own_args(names: &[&str], program: &OsStr, args: &[OsString]) -> Option<usize>
     if is_program(program, &SHELLS)
         && let Some(at) = args.iter().position(|arg| arg == "-c")
     {
-        // The script and its name come first.
+        // The script and its `$0` come first.
         return Some((at + 3).min(args.len()));
     }
     args.iter().position(|arg| is_program(arg, names)).map(|at| at + 1)
@@ -113,7 +113,7 @@ fn pieces(syntax: &Syntax, args: &[OsString]) -> Vec<Piece> {
         let mut value = value.map(str::to_owned);
         let mut own = vec![arg.clone()];
         if !others.is_empty() {
-            // Flags in one argument are taken apart, so that each can go without the others.
+            // Flags in one argument are split, so that each can be removed alone.
             let apart = |name: &&str| Piece {
                 name: Some((*name).to_owned()),
                 value: None,
@@ -138,7 +138,7 @@ fn pieces(syntax: &Syntax, args: &[OsString]) -> Vec<Piece> {
     pieces
 }
 
-/// The flags in one argument, and the value that the last of them has in it.
+/// The flags in one argument, and the value of the last one in the same argument.
 fn flags<'a>(syntax: &Syntax, arg: &'a str) -> (Vec<&'a str>, Option<&'a str>) {
     match (arg.strip_prefix("--"), arg.strip_prefix('-')) {
         (Some(long), _) => match long.split_once('=') {

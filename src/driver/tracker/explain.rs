@@ -1,19 +1,23 @@
-//! Why the verdict is what it is, for people.
+//! Explains the verdict to people.
 
-use super::turn::Turn;
 use super::{Tracker, Verdict, Vote};
 use crate::driver::agent::Situation;
 
 impl Tracker {
-    /// Every source's last word, and why the verdict is what it is.
-    pub fn explain(&self) -> (String, Vec<Vote>) {
+    /// The reason for the verdict, and the latest vote of every source.
+    pub(crate) fn explain(&self) -> (String, Vec<Vote>) {
         let Verdict { situation, tier, cause } = &self.verdict;
         let state = situation.state().as_str();
         let reason = match situation {
-            Situation::Exited => "the process ended, and nothing comes after that".to_owned(),
+            Situation::Unknown if self.presence.absence().is_some() => {
+                self.presence.explain().to_owned()
+            }
+            Situation::Exited => "the process ended, which is final".to_owned(),
             Situation::Prompt(prompt) if prompt.ready => format!("a dialog is on screen ({cause})"),
-            Situation::Prompt(_) => format!("a dialog was announced ({cause}) and is not taking keys yet"),
-            Situation::Idle if self.sight.composer.is_some() => {
+            Situation::Prompt(_) => {
+                format!("a dialog was announced ({cause}) and is not taking keys yet")
+            }
+            Situation::Idle if self.reading.composer.is_some() => {
                 format!(
                     "{} said that no turn is running ({cause}), and the composer is on screen",
                     tier.as_str()
@@ -25,7 +29,7 @@ impl Tracker {
                     tier.as_str()
                 )
             }
-            Situation::Working { .. } if matches!(self.standing.word().turn, Turn::Over(_)) => {
+            Situation::Working { .. } if self.turn.current().turn.is_over() => {
                 format!("{cause}; the turn is said to be over, but the screen does not show it yet")
             }
             Situation::Starting
@@ -34,8 +38,18 @@ impl Tracker {
             | Situation::Parked(_)
             | Situation::Restarting
             | Situation::Unknown => {
-                format!("{} has the newest word that counts: {state} ({cause})", tier.as_str())
+                format!("{} made the newest claim that counts: {state} ({cause})", tier.as_str())
             }
+        };
+        let reason = match situation {
+            Situation::Exited | Situation::Unknown => reason,
+            Situation::Starting
+            | Situation::Working { .. }
+            | Situation::Idle
+            | Situation::Prompt(_)
+            | Situation::Error(_)
+            | Situation::Parked(_)
+            | Situation::Restarting => format!("{reason}; {}", self.presence.explain()),
         };
         (reason, self.votes.values().cloned().collect())
     }

@@ -1,30 +1,28 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::driver::agent::{ErrorCategory, Trouble};
-use crate::driver::prompt::Ask;
-use crate::driver::sight::{Choice, Composer, Dialog, Page, Role};
+use crate::driver::agent::{ApiError, ErrorCategory};
+use crate::driver::prompt::Prompt;
+use crate::driver::screen_reading::{Choice, Composer, Dialog, Page, Role};
 
 const HABITS: Habits = Habits {
-    sure_idle_screen: true,
-    guard: Duration::from_millis(300),
-    grace: Duration::from_secs(60),
-    plans_after_turn: false,
-    settling: Duration::ZERO,
-    done: Duration::from_millis(300),
+    dialog_key_delay: Duration::from_millis(300),
+    idle_screen_is_certain: true,
+    ..Habits::DEFAULT
 };
+const GRACE: Duration = Duration::from_secs(60);
 
-/// A tracker, and the time as it tells it.
-struct Bench {
+/// A tracker and its current time.
+struct Harness {
     tracker: Tracker,
     start: Instant,
     now: Instant,
 }
 
-impl Bench {
+impl Harness {
     fn new() -> Self {
         let start = Instant::now();
-        Self { tracker: Tracker::new(start, HABITS, "7-1".to_owned()), start, now: start }
+        Self { tracker: Tracker::new(start, HABITS, GRACE, "7-1".to_owned()), start, now: start }
     }
 
     fn after(&mut self, ms: u64) -> &mut Self {
@@ -32,32 +30,33 @@ impl Bench {
         self
     }
 
-    fn hear(&mut self, tier: Tier, claim: Claim) -> &mut Self {
-        self.hear_of(self.now, tier, claim)
+    fn evidence(&mut self, tier: Tier, claim: Claim) -> &mut Self {
+        self.evidence_at(self.now, tier, claim)
     }
 
-    fn hear_of(&mut self, at: Instant, tier: Tier, claim: Claim) -> &mut Self {
-        let evidence = Evidence { tier, claim, cause: "test", seen: String::new(), at_epoch_ms: None };
-        self.tracker.hear(self.now, at, evidence);
+    fn evidence_at(&mut self, at: Instant, tier: Tier, claim: Claim) -> &mut Self {
+        let evidence =
+            Evidence { tier, claim, cause: "test", detail: String::new(), at_epoch_ms: None };
+        self.tracker.add_evidence(self.now, at, evidence);
         self
     }
 
-    fn look(&mut self, sight: &Sight) -> &mut Self {
-        self.tracker.look(self.now, sight.clone());
+    fn screen(&mut self, reading: &ScreenReading) -> &mut Self {
+        self.tracker.update_screen(self.now, reading.clone());
         self
     }
 
-    /// Looks again whenever the tracker wants to, for so long.
-    fn pass(&mut self, ms: u64, sight: &Sight) -> &mut Self {
+    /// Shows this screen for so long, and updates it at each deadline of the tracker.
+    fn pass(&mut self, ms: u64, reading: &ScreenReading) -> &mut Self {
         let end = self.now + Duration::from_millis(ms);
-        self.look(sight);
+        self.screen(reading);
         while let Some(due) = self.tracker.deadline(self.now).filter(|due| *due <= end) {
             assert!(due >= self.start);
             self.now = due.max(self.now + Duration::from_millis(1));
-            self.look(sight);
+            self.screen(reading);
         }
         self.now = end;
-        self.look(sight)
+        self.screen(reading)
     }
 
     fn state(&self) -> AgentState {
@@ -65,49 +64,61 @@ impl Bench {
     }
 
     fn prompt(&self) -> &Prompt {
-        self.tracker.verdict().situation.prompt().expect("a prompt stands")
+        self.tracker.verdict().situation.prompt().expect("a prompt")
     }
 
     fn idle() -> Self {
-        let mut bench = Self::new();
-        bench.hear(Tier::Hooks, Claim::TurnEnded).look(&composer());
-        assert_eq!(bench.state(), AgentState::Idle);
-        bench.after(5000);
-        bench
+        let mut harness = Self::new();
+        harness.evidence(Tier::Hooks, Claim::TurnEnded).screen(&composer());
+        assert_eq!(harness.state(), AgentState::Idle);
+        harness.after(5000);
+        harness
     }
 
     fn working() -> Self {
-        let mut bench = Self::idle();
-        bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).look(&busy());
-        assert_eq!(bench.state(), AgentState::Working);
-        bench.after(5000);
-        bench
+        let mut harness = Self::idle();
+        harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).screen(&busy());
+        assert_eq!(harness.state(), AgentState::Working);
+        harness.after(5000);
+        harness
     }
 }
 
-fn composer() -> Sight {
-    Sight { composer: Some(Composer { draft: String::new() }), ..Sight::default() }
+fn composer() -> ScreenReading {
+    ScreenReading {
+        composer: Some(Composer { draft: String::new(), rows: 1, cut: false }),
+        ..ScreenReading::default()
+    }
 }
 
-fn busy() -> Sight {
-    Sight { busy: true, ..composer() }
+fn busy() -> ScreenReading {
+    ScreenReading { busy: true, ..composer() }
 }
 
 fn choice(label: &str, role: Role) -> Choice {
-    Choice { label: label.to_owned(), digit: None, checked: None, typed: None, role }
+    Choice { label: label.to_owned(), digit: None, checked: None, typed: None, role, hidden: false }
 }
 
-fn dialog(kind: PromptKind, subtype: Option<&'static str>, message: &str) -> Sight {
+fn dialog(kind: PromptKind, subtype: Option<&'static str>, message: &str) -> ScreenReading {
     let lines = vec![message.to_owned(), "Yes".to_owned(), "No".to_owned()];
     let choices = vec![choice("Yes", Role::Accept), choice("No", Role::Decline)];
     let message = message.to_owned();
     let tool = None;
-    let dialog =
-        Dialog { kind, subtype, tool, message, choices, highlighted: Some(0), page: Page::Only, lines };
-    Sight { dialog: Some(dialog), option_list: true, ..Sight::default() }
+    let dialog = Dialog {
+        kind,
+        subtype,
+        tool,
+        message,
+        choices,
+        highlighted: Some(0),
+        more: false,
+        page: Page::Only,
+        lines,
+    };
+    ScreenReading { dialog: Some(dialog), option_list: true, ..ScreenReading::default() }
 }
 
-fn permission(command: &str) -> Sight {
+fn permission(command: &str) -> ScreenReading {
     dialog(PromptKind::Permission, None, command)
 }
 
@@ -123,246 +134,279 @@ fn ask(command: &str) -> Claim {
     }))
 }
 
-fn overloaded() -> Trouble {
-    Trouble { category: ErrorCategory::ServerError, detail: "529".to_owned() }
+fn overloaded() -> ApiError {
+    ApiError { category: ErrorCategory::ServerError, detail: "529".to_owned() }
 }
 
 #[test]
-fn a_turn_that_is_drawn_only_when_it_is_over_begins_no_other() {
-    let mut bench = Bench::idle();
-    bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
-    bench.pass(40, &busy()).pass(100, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+fn a_turn_drawn_after_its_end_does_not_start_another() {
+    let mut harness = Harness::idle();
+    harness
+        .evidence(Tier::Terminal, Claim::Working)
+        .after(20)
+        .evidence(Tier::Terminal, Claim::TurnEnded);
+    harness.pass(40, &busy()).pass(100, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn an_agent_that_must_settle_is_idle_once_it_stays_so() {
-    let mut bench = Bench::new();
-    let habits = Habits { settling: Duration::from_millis(300), ..HABITS };
-    bench.tracker = Tracker::new(bench.now, habits, "7-1".to_owned());
-    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(50, &composer());
-    assert_eq!(bench.state(), AgentState::Starting);
-    bench.hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
-    bench.pass(250, &composer());
-    assert_ne!(bench.state(), AgentState::Idle);
-    bench.pass(100, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
-    bench.after(500).hear(Tier::Terminal, Claim::Working).after(20).hear(Tier::Terminal, Claim::TurnEnded);
-    assert_eq!(bench.state(), AgentState::Idle, "later it is believed at once");
+fn the_first_idle_state_is_published_after_its_hold() {
+    let mut harness = Harness::new();
+    let habits = Habits { first_idle_hold: Duration::from_millis(300), ..HABITS };
+    harness.tracker = Tracker::new(harness.now, habits, GRACE, "7-1".to_owned());
+    harness.evidence(Tier::Terminal, Claim::TurnEnded).pass(50, &composer());
+    assert_eq!(harness.state(), AgentState::Starting);
+    harness
+        .evidence(Tier::Terminal, Claim::Working)
+        .after(20)
+        .evidence(Tier::Terminal, Claim::TurnEnded);
+    harness.pass(250, &composer());
+    assert_ne!(harness.state(), AgentState::Idle);
+    harness.pass(100, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
+    harness
+        .after(500)
+        .evidence(Tier::Terminal, Claim::Working)
+        .after(20)
+        .evidence(Tier::Terminal, Claim::TurnEnded);
+    assert_eq!(harness.state(), AgentState::Idle, "later it is published at once");
 }
 
 #[test]
 fn idle_needs_the_composer_on_screen() {
-    let mut bench = Bench::new();
-    bench.hear(Tier::Terminal, Claim::NotWorking).look(&Sight::default());
-    assert_eq!(bench.state(), AgentState::Starting);
-    bench.after(20).look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+    let mut harness = Harness::new();
+    harness.evidence(Tier::Terminal, Claim::NotWorking).screen(&ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Starting);
+    harness.after(20).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn idle_is_published_after_a_second_if_nothing_on_screen_speaks_against_it() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(900, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.pass(200, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Idle);
+fn idle_is_published_after_a_second_of_an_unrecognised_screen() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, Claim::TurnEnded).pass(900, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.pass(200, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Idle);
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(5000, &Sight { option_list: true, ..Sight::default() });
-    assert_eq!(bench.state(), AgentState::Working);
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Hooks, Claim::TurnEnded)
+        .pass(5000, &ScreenReading { option_list: true, ..ScreenReading::default() });
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn a_stop_that_the_screen_does_not_show_yet_is_still_working() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(4000, &busy());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+fn a_stop_hook_counts_once_the_screen_shows_no_turn() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, Claim::TurnEnded).pass(4000, &busy());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn a_hook_that_ends_a_turn_is_believed_when_the_agent_is_done_with_it() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(100, &composer());
-    assert_eq!(bench.state(), AgentState::Working, "what is typed now would be part of the turn");
-    bench.hear(Tier::Terminal, Claim::NotWorking).look(&composer());
-    let verdict = bench.tracker.verdict();
+fn a_stop_hook_counts_after_the_turn_end_delay_or_with_another_source() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, Claim::TurnEnded).pass(100, &composer());
+    assert_eq!(harness.state(), AgentState::Working, "what is typed now would be part of the turn");
+    harness.evidence(Tier::Terminal, Claim::NotWorking).screen(&composer());
+    let verdict = harness.tracker.verdict();
     assert_eq!((verdict.situation.state(), verdict.tier), (AgentState::Idle, Tier::Hooks));
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::TurnEnded).pass(300, &composer());
-    assert_eq!(bench.state(), AgentState::Idle, "nobody else has to say so");
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, Claim::TurnEnded).pass(300, &composer());
+    assert_eq!(harness.state(), AgentState::Idle, "no other source has to confirm it");
 
-    let mut bench = Bench::working();
-    bench
-        .hear(Tier::Hooks, Claim::Failed(overloaded()))
-        .hear(Tier::Registry, Claim::TurnEnded)
-        .look(&composer());
-    assert_eq!(bench.state(), AgentState::Error, "the hook knows how it ended");
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Hooks, Claim::Failed(overloaded()))
+        .evidence(Tier::Registry, Claim::TurnEnded)
+        .screen(&composer());
+    assert_eq!(harness.state(), AgentState::Error, "the hook has the failure");
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::TurnEnded).after(50).hear(Tier::Hooks, Claim::TurnStarted { text: None });
-    bench.pass(900, &composer());
-    assert_eq!(bench.state(), AgentState::Working, "another turn has begun");
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Hooks, Claim::TurnEnded)
+        .after(50)
+        .evidence(Tier::Hooks, Claim::TurnStarted { text: None });
+    harness.pass(900, &composer());
+    assert_eq!(harness.state(), AgentState::Working, "another turn has begun");
 }
 
 #[test]
 fn an_announced_dialog_is_a_prompt_at_once_and_ready_once_it_takes_keys() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls"));
-    assert!(!bench.prompt().ready);
-    let id = bench.prompt().id.clone();
-    bench.after(100).look(&permission("ls"));
-    assert_eq!(bench.prompt().options, ["Yes", "No"]);
-    assert!(!bench.prompt().ready);
-    bench.pass(300, &permission("ls"));
-    assert!(bench.prompt().ready);
-    assert_eq!((bench.prompt().id.clone(), bench.prompt().input.as_deref()), (id, Some("ls")));
-    bench.look(&busy()).pass(200, &busy());
-    assert_eq!(bench.state(), AgentState::Working, "the turn goes on after the dialog");
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("ls"));
+    assert!(!harness.prompt().ready);
+    let id = harness.prompt().id.clone();
+    harness.after(100).screen(&permission("ls"));
+    assert_eq!(harness.prompt().options, ["Yes", "No"]);
+    assert!(!harness.prompt().ready);
+    harness.pass(300, &permission("ls"));
+    assert!(harness.prompt().ready);
+    assert_eq!((harness.prompt().id.clone(), harness.prompt().input.as_deref()), (id, Some("ls")));
+    harness.screen(&busy()).pass(200, &busy());
+    assert_eq!(harness.state(), AgentState::Working, "the turn goes on after the dialog");
 }
 
 #[test]
-fn a_dialog_that_nobody_announced_is_a_prompt_after_a_moment() {
-    let mut bench = Bench::new();
+fn a_dialog_without_announcement_is_a_prompt_after_300_ms() {
+    let mut harness = Harness::new();
     let trust = dialog(PromptKind::Permission, Some("trust"), "Quick safety check");
-    bench.pass(250, &trust);
-    assert_eq!(bench.state(), AgentState::Starting);
-    bench.pass(100, &trust);
-    assert_eq!((bench.state(), bench.prompt().subtype), (AgentState::Prompt, Some("trust")));
-    bench.pass(200, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Starting, "trusting a folder starts no turn");
+    harness.pass(250, &trust);
+    assert_eq!(harness.state(), AgentState::Starting);
+    harness.pass(100, &trust);
+    assert_eq!((harness.state(), harness.prompt().subtype), (AgentState::Prompt, Some("trust")));
+    harness.pass(200, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Starting, "trusting a folder starts no turn");
 }
 
 #[test]
-fn after_a_dialog_of_its_start_the_agent_is_still_starting() {
-    let mut bench = Bench::new();
+fn the_agent_is_still_starting_after_a_startup_dialog() {
+    let mut harness = Harness::new();
     let trust = dialog(PromptKind::Permission, Some("trust"), "Quick safety check");
-    bench.pass(400, &trust).hear(Tier::Hooks, Claim::NotWorking).pass(200, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Starting);
-    bench.look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+    harness
+        .pass(400, &trust)
+        .evidence(Tier::Hooks, Claim::NotWorking)
+        .pass(200, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Starting);
+    harness.screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn a_late_announcement_adds_to_the_prompt_that_stands() {
-    let mut bench = Bench::working();
-    bench.pass(400, &permission("ls"));
-    let id = bench.prompt().id.clone();
-    assert_eq!(bench.prompt().input, None);
-    bench.hear(Tier::Hooks, ask("ls"));
-    assert_eq!((bench.prompt().id.clone(), bench.prompt().input.as_deref()), (id, Some("ls")));
+fn a_late_announcement_adds_details_to_the_open_prompt() {
+    let mut harness = Harness::working();
+    harness.pass(400, &permission("ls"));
+    let id = harness.prompt().id.clone();
+    assert_eq!(harness.prompt().input, None);
+    harness.evidence(Tier::Hooks, ask("ls"));
+    assert_eq!((harness.prompt().id.clone(), harness.prompt().input.as_deref()), (id, Some("ls")));
 }
 
 #[test]
-fn a_blink_of_the_dialog_is_no_end_of_it() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).pass(400, &permission("ls"));
-    let id = bench.prompt().id.clone();
-    bench.look(&Sight::default()).after(50).look(&permission("ls"));
-    assert_eq!(bench.prompt().id, id);
+fn a_dialog_missing_for_a_moment_stays_open() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("ls")).pass(400, &permission("ls"));
+    let id = harness.prompt().id.clone();
+    harness.screen(&ScreenReading::default()).after(50).screen(&permission("ls"));
+    assert_eq!(harness.prompt().id, id);
 }
 
 #[test]
 fn a_dialog_that_is_drawn_in_two_steps_is_one_prompt() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).after(100).look(&permission("l"));
-    let id = bench.prompt().id.clone();
-    bench.after(20).look(&permission("ls")).pass(1000, &permission("ls"));
-    assert_eq!((bench.prompt().id.clone(), bench.prompt().ready), (id, true));
-    assert_eq!(bench.tracker.verdict().tier, Tier::Hooks);
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("ls")).after(100).screen(&permission("l"));
+    let id = harness.prompt().id.clone();
+    harness.after(20).screen(&permission("ls")).pass(1000, &permission("ls"));
+    assert_eq!((harness.prompt().id.clone(), harness.prompt().ready), (id, true));
+    assert_eq!(harness.tracker.verdict().tier, Tier::Hooks);
 }
 
 #[test]
 fn two_dialogs_in_a_row_are_two_prompts() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("one")).pass(400, &permission("one"));
-    let first = bench.prompt().id.clone();
-    bench.hear(Tier::Hooks, ask("two")).after(10).look(&permission("two"));
-    assert_ne!(bench.prompt().id, first);
-    assert_eq!(bench.prompt().input.as_deref(), Some("two"));
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("one")).pass(400, &permission("one"));
+    let first = harness.prompt().id.clone();
+    harness.evidence(Tier::Hooks, ask("two")).after(10).screen(&permission("two"));
+    assert_ne!(harness.prompt().id, first);
+    assert_eq!(harness.prompt().input.as_deref(), Some("two"));
 }
 
 #[test]
 fn the_same_question_asked_again_is_another_prompt() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).pass(400, &permission("ls"));
-    let first = bench.prompt().id.clone();
-    bench.look(&busy()).after(60).hear(Tier::Hooks, ask("ls")).after(10).look(&permission("ls"));
-    assert_ne!(bench.prompt().id, first);
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("ls")).pass(400, &permission("ls"));
+    let first = harness.prompt().id.clone();
+    harness
+        .screen(&busy())
+        .after(60)
+        .evidence(Tier::Hooks, ask("ls"))
+        .after(10)
+        .screen(&permission("ls"));
+    assert_ne!(harness.prompt().id, first);
 }
 
 #[test]
-fn a_dialog_that_never_came_is_forgotten() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).pass(1900, &busy());
-    assert_eq!(bench.state(), AgentState::Prompt);
-    bench.pass(200, &busy());
-    assert_eq!(bench.state(), AgentState::Working);
+fn an_announced_dialog_that_does_not_appear_is_dropped() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("ls")).pass(1900, &busy());
+    assert_eq!(harness.state(), AgentState::Prompt);
+    harness.pass(200, &busy());
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn a_rejected_dialog_leads_to_idle_though_no_hook_tells() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
-    bench.pass(200, &composer());
-    assert_eq!(bench.state(), AgentState::Working, "never straight to idle");
-    bench.pass(800, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+fn a_rejected_dialog_leads_to_idle_without_a_hook() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+    harness.pass(200, &composer());
+    assert_eq!(harness.state(), AgentState::Working, "never straight to idle");
+    harness.pass(800, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn a_title_that_says_the_turn_is_over_ends_it_though_its_dialog_is_still_drawn() {
-    let mut bench = Bench::working();
+fn a_title_ends_the_turn_while_its_dialog_is_still_drawn() {
+    let mut harness = Harness::working();
     let denied = permission("ls");
-    bench.hear(Tier::Hooks, ask("ls")).pass(1000, &denied);
-    assert_eq!(bench.state(), AgentState::Prompt);
-    bench.hear(Tier::Terminal, Claim::TurnEnded).look(&denied).after(20).pass(1000, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+    harness.evidence(Tier::Hooks, ask("ls")).pass(1000, &denied);
+    assert_eq!(harness.state(), AgentState::Prompt);
+    harness
+        .evidence(Tier::Terminal, Claim::TurnEnded)
+        .screen(&denied)
+        .after(20)
+        .pass(1000, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn a_dialog_that_the_agent_says_stands_is_not_gone_because_it_is_drawn_anew() {
-    let mut bench = Bench::working();
+fn a_dialog_that_the_agent_reports_stays_open_while_it_is_redrawn() {
+    let mut harness = Harness::working();
     let shown = permission("ls");
-    bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::Waiting).pass(1000, &shown);
-    let id = bench.prompt().id.clone();
-    bench.pass(500, &Sight::default()).pass(100, &shown);
-    assert_eq!(bench.prompt().id, id);
-    bench.hear(Tier::Terminal, Claim::Working).pass(500, &busy());
-    assert_eq!(bench.state(), AgentState::Working);
+    harness
+        .evidence(Tier::Hooks, ask("ls"))
+        .evidence(Tier::Terminal, Claim::AtDialog)
+        .pass(1000, &shown);
+    let id = harness.prompt().id.clone();
+    harness.pass(500, &ScreenReading::default()).pass(100, &shown);
+    assert_eq!(harness.prompt().id, id);
+    harness.evidence(Tier::Terminal, Claim::Working).pass(500, &busy());
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn a_title_that_stops_for_a_dialog_does_not_end_the_turn() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, ask("ls")).hear(Tier::Terminal, Claim::NotWorking).pass(2000, &permission("ls"));
-    bench.pass(200, &composer());
-    assert_eq!(bench.state(), AgentState::Working);
+fn a_title_that_stops_spinning_at_a_dialog_does_not_end_the_turn() {
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Hooks, ask("ls"))
+        .evidence(Tier::Terminal, Claim::NotWorking)
+        .pass(2000, &permission("ls"));
+    harness.pass(200, &composer());
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn an_agent_that_says_that_the_turn_is_over_is_believed_though_its_dialog_is_still_drawn() {
+fn an_explicit_end_of_the_turn_counts_while_its_dialog_is_still_drawn() {
     for tier in [Tier::Terminal, Tier::Hooks] {
-        let mut bench = Bench::working();
-        bench.hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
-        bench.hear(tier, Claim::TurnEnded).pass(20, &permission("ls")).pass(500, &composer());
-        assert_eq!(bench.state(), AgentState::Idle);
+        let mut harness = Harness::working();
+        harness.evidence(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+        harness.evidence(tier, Claim::TurnEnded).pass(20, &permission("ls")).pass(500, &composer());
+        assert_eq!(harness.state(), AgentState::Idle);
     }
-    let mut bench = Bench::working();
-    let before = bench.now;
-    bench.after(100).hear(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
-    bench
-        .hear_of(before, Tier::SessionLog, Claim::TurnEnded)
+    let mut harness = Harness::working();
+    let before = harness.now;
+    harness.after(100).evidence(Tier::Hooks, ask("ls")).pass(2000, &permission("ls"));
+    harness
+        .evidence_at(before, Tier::SessionLog, Claim::TurnEnded)
         .pass(2000, &permission("ls"))
         .pass(200, &composer());
-    assert_eq!(bench.state(), AgentState::Working, "that was about the turn before the dialog");
+    assert_eq!(harness.state(), AgentState::Working, "that was about the turn before the dialog");
 }
 
 #[test]
-fn a_plan_that_is_proposed_after_the_turn_leaves_it_over() {
+fn a_plan_proposed_after_the_turn_does_not_start_another() {
     let plan = || {
         Claim::Asked(Box::new(Ask {
             kind: PromptKind::Plan,
@@ -376,383 +420,478 @@ fn a_plan_that_is_proposed_after_the_turn_leaves_it_over() {
     };
     for announced in [true, false] {
         let habits = Habits { plans_after_turn: true, ..HABITS };
-        let mut bench = Bench::working();
-        bench.tracker = Tracker::new(bench.now, habits, "7-1".to_owned());
-        bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).pass(1000, &busy());
-        bench.hear(Tier::Terminal, Claim::TurnEnded);
+        let mut harness = Harness::working();
+        harness.tracker = Tracker::new(harness.now, habits, GRACE, "7-1".to_owned());
+        harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).pass(1000, &busy());
+        harness.evidence(Tier::Terminal, Claim::TurnEnded);
         if announced {
-            bench.hear(Tier::Terminal, plan());
-            assert_eq!(bench.prompt().summary.as_deref(), Some("The plan"));
+            harness.evidence(Tier::Terminal, plan());
+            assert_eq!(harness.prompt().summary.as_deref(), Some("The plan"));
         }
-        bench.pass(1000, &dialog(PromptKind::Plan, None, "Implement?"));
-        assert!(bench.prompt().ready);
-        bench.pass(1000, &composer());
-        assert_eq!(bench.state(), AgentState::Idle, "nothing ran while the plan was being looked at");
+        harness.pass(1000, &dialog(PromptKind::Plan, None, "Implement?"));
+        assert!(harness.prompt().ready);
+        harness.pass(1000, &composer());
+        assert_eq!(harness.state(), AgentState::Idle, "no turn ran while the plan was open");
     }
 }
 
 #[test]
-fn a_spinner_that_turns_on_begins_nothing_and_keeps_a_turn_alive() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Terminal, Claim::Working);
+fn a_repeated_spinner_starts_no_turn_and_confirms_a_running_one() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Terminal, Claim::Working);
     for _ in 0..5 {
-        bench.pass(900, &composer()).hear(Tier::Terminal, Claim::Working);
+        harness.pass(900, &composer()).evidence(Tier::Terminal, Claim::Working);
     }
-    assert_eq!(bench.state(), AgentState::Working, "the screen is not believed while the spinner turns");
-    bench.hear(Tier::Hooks, Claim::TurnEnded).after(500).hear(Tier::Terminal, Claim::Working);
-    bench.pass(2000, &composer());
-    assert_eq!(bench.state(), AgentState::Idle, "a late frame begins no turn");
+    assert_eq!(
+        harness.state(),
+        AgentState::Working,
+        "the screen does not count while the spinner turns"
+    );
+    harness
+        .evidence(Tier::Hooks, Claim::TurnEnded)
+        .after(500)
+        .evidence(Tier::Terminal, Claim::Working);
+    harness.pass(2000, &composer());
+    assert_eq!(harness.state(), AgentState::Idle, "a late frame starts no turn");
 }
 
 #[test]
-fn a_status_file_that_trails_is_waited_for() {
-    let mut bench = Bench::working();
-    bench
-        .hear(Tier::Hooks, Claim::TurnEnded)
+fn a_status_file_may_trail_behind_a_hook() {
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Hooks, Claim::TurnEnded)
         .after(50)
-        .hear(Tier::Registry, Claim::Working)
-        .look(&composer());
-    bench.after(100).hear(Tier::Registry, Claim::TurnEnded).look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle, "what it said first was about the turn before");
-    bench.pass(1000, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+        .evidence(Tier::Registry, Claim::Working)
+        .screen(&composer());
+    harness.after(100).evidence(Tier::Registry, Claim::TurnEnded).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle, "its first claim was about the turn before");
+    harness.pass(1000, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 
-    let mut bench = Bench::working();
-    bench
-        .hear(Tier::Hooks, Claim::TurnEnded)
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Hooks, Claim::TurnEnded)
         .after(50)
-        .hear(Tier::Registry, Claim::Working)
-        .look(&composer());
-    bench.pass(300, &busy());
-    assert_eq!(bench.state(), AgentState::Working, "it meant it");
+        .evidence(Tier::Registry, Claim::Working)
+        .screen(&composer());
+    harness.pass(300, &busy());
+    assert_eq!(harness.state(), AgentState::Working, "its claim was not taken back");
 }
 
 #[test]
-fn what_happened_before_does_not_count() {
-    let mut bench = Bench::idle();
-    let before = bench.now - Duration::from_secs(10);
-    bench.hear_of(before, Tier::Registry, Claim::Working).look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+fn an_older_claim_changes_nothing() {
+    let mut harness = Harness::idle();
+    let before = harness.now - Duration::from_secs(10);
+    harness.evidence_at(before, Tier::Registry, Claim::Working).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
 fn the_log_alone_needs_a_second_to_end_a_turn_and_none_to_begin_one() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::SessionLog, Claim::TurnEnded).pass(900, &busy());
-    bench.look(&Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.pass(200, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
-    bench.after(100).hear(Tier::SessionLog, Claim::Working);
-    assert_eq!(bench.state(), AgentState::Working);
+    let mut harness = Harness::working();
+    harness.evidence(Tier::SessionLog, Claim::TurnEnded).pass(900, &busy());
+    harness.screen(&ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.pass(200, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
+    harness.after(100).evidence(Tier::SessionLog, Claim::Working);
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn what_the_agent_prints_of_its_end_needs_no_time() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Stdout, Claim::Failed(overloaded())).look(&Sight::default());
-    assert_eq!(bench.state(), AgentState::Error);
+fn an_end_printed_by_the_agent_counts_at_once() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Stdout, Claim::Failed(overloaded())).screen(&ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Error);
 }
 
 #[test]
-fn an_interrupt_that_nobody_reports_is_seen_on_the_screen() {
-    let mut bench = Bench::working();
-    bench.pass(400, &composer());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.pass(400, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
-    assert_eq!(bench.tracker.verdict().tier, Tier::Screen);
+fn an_unreported_interrupt_is_recognised_on_the_screen() {
+    let mut harness = Harness::working();
+    harness.pass(400, &composer());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.pass(400, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
+    assert_eq!(harness.tracker.verdict().tier, Tier::Screen);
 }
 
 #[test]
-fn what_was_just_said_is_not_undone_by_a_screen_that_does_not_show_it_yet() {
-    let mut bench = Bench::idle();
-    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).pass(900, &composer());
-    assert_eq!(bench.state(), AgentState::Working);
+fn a_title_that_says_working_outweighs_an_idle_screen_for_five_seconds() {
+    let mut harness = Harness::idle();
+    harness.evidence(Tier::Terminal, Claim::Working).pass(4500, &composer());
+    assert_eq!(harness.state(), AgentState::Working, "the turn may not be drawn yet");
+    harness.pass(1500, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
-fn a_turn_that_begins_by_itself_is_seen_on_the_screen() {
-    let mut bench = Bench::idle();
-    bench.look(&busy());
-    assert_eq!((bench.state(), bench.tracker.verdict().tier), (AgentState::Working, Tier::Screen));
+fn a_new_claim_is_not_cancelled_by_a_screen_that_is_not_redrawn_yet() {
+    let mut harness = Harness::idle();
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).pass(900, &composer());
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn an_error_ends_with_a_new_turn_only() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::Failed(overloaded())).pass(300, &composer());
-    assert_eq!(bench.state(), AgentState::Error);
-    bench.after(100).hear(Tier::Registry, Claim::TurnEnded).hear(Tier::Terminal, Claim::NotWorking);
-    bench.pass(5000, &composer());
-    assert_eq!(bench.state(), AgentState::Error);
-    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None });
-    assert_eq!(bench.state(), AgentState::Working);
+fn an_unreported_turn_is_recognised_on_the_screen() {
+    let mut harness = Harness::idle();
+    harness.screen(&busy());
+    assert_eq!(
+        (harness.state(), harness.tracker.verdict().tier),
+        (AgentState::Working, Tier::Screen)
+    );
 }
 
 #[test]
-fn how_a_turn_failed_is_learned_after_its_end() {
-    let mut bench = Bench::working();
-    let failed_at = bench.now;
-    bench.after(200).hear(Tier::Registry, Claim::TurnEnded).look(&composer());
-    bench.after(200).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
-    assert_eq!(bench.state(), AgentState::Error);
-
-    let mut bench = Bench::working();
-    bench.hear(Tier::SessionLog, Claim::Failed(overloaded())).look(&busy());
-    assert_eq!(bench.state(), AgentState::Working, "the log alone needs a second");
-    bench.after(200).hear(Tier::Terminal, Claim::Working).look(&busy());
-    bench.after(20).hear(Tier::Terminal, Claim::TurnEnded).look(&composer());
-    assert_eq!(bench.state(), AgentState::Error);
-
-    let mut bench = Bench::working();
-    let before_the_turn = bench.now - Duration::from_secs(20);
-    bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer());
-    bench.hear_of(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));
-    assert_eq!(bench.state(), AgentState::Idle, "that was another turn");
-
-    let mut bench = Bench::working();
-    let failed_at = bench.now;
-    let unsaid = Trouble { category: ErrorCategory::Other, detail: String::new() };
-    bench.after(20).hear(Tier::Terminal, Claim::Failed(unsaid)).look(&composer());
-    bench.after(20).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
-    let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
-    assert_eq!(*trouble, overloaded(), "the log says more than that it failed");
-
-    let mut bench = Bench::working();
-    let unsaid = Trouble { category: ErrorCategory::Other, detail: String::new() };
-    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None });
-    let failed_at = bench.now + Duration::from_millis(40);
-    bench.after(50).hear(Tier::Terminal, Claim::Failed(unsaid)).look(&composer());
-    bench.after(10).hear_of(failed_at, Tier::SessionLog, Claim::Failed(overloaded())).pass(400, &composer());
-    let Situation::Error(trouble) = &bench.tracker.verdict().situation else { panic!("an error") };
-    assert_eq!(*trouble, overloaded(), "what waits for its time is told in full");
+fn only_a_new_turn_ends_an_error() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, Claim::Failed(overloaded())).pass(300, &composer());
+    assert_eq!(harness.state(), AgentState::Error);
+    harness
+        .after(100)
+        .evidence(Tier::Registry, Claim::TurnEnded)
+        .evidence(Tier::Terminal, Claim::NotWorking);
+    harness.pass(5000, &composer());
+    assert_eq!(harness.state(), AgentState::Error);
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None });
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn a_title_that_trails_behind_a_failure_does_not_undo_it() {
-    let mut bench = Bench::idle();
-    bench.hear(Tier::Hooks, Claim::TurnStarted { text: None }).look(&composer());
-    bench.after(30).hear(Tier::SessionLog, Claim::Failed(overloaded())).hear(Tier::Hooks, Claim::TurnEnded);
-    assert_eq!(bench.state(), AgentState::Error);
-    bench.after(100).hear(Tier::Terminal, Claim::Working).look(&composer());
-    bench.after(50).hear(Tier::Terminal, Claim::TurnEnded).pass(2000, &composer());
-    assert_eq!(bench.state(), AgentState::Error);
+fn a_failure_may_be_reported_after_the_end_of_its_turn() {
+    let mut harness = Harness::working();
+    let failed_at = harness.now;
+    harness.after(200).evidence(Tier::Registry, Claim::TurnEnded).screen(&composer());
+    harness.after(200).evidence_at(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
+    assert_eq!(harness.state(), AgentState::Error);
+
+    let mut harness = Harness::working();
+    harness.evidence(Tier::SessionLog, Claim::Failed(overloaded())).screen(&busy());
+    assert_eq!(harness.state(), AgentState::Working, "the log alone needs a second");
+    harness.after(200).evidence(Tier::Terminal, Claim::Working).screen(&busy());
+    harness.after(20).evidence(Tier::Terminal, Claim::TurnEnded).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Error);
+
+    let mut harness = Harness::working();
+    let before_the_turn = harness.now - Duration::from_secs(20);
+    harness.evidence(Tier::Registry, Claim::TurnEnded).screen(&composer());
+    harness.evidence_at(before_the_turn, Tier::SessionLog, Claim::Failed(overloaded()));
+    assert_eq!(harness.state(), AgentState::Idle, "that was another turn");
+
+    let mut harness = Harness::working();
+    let failed_at = harness.now;
+    let unspecified = ApiError { category: ErrorCategory::Other, detail: String::new() };
+    harness.after(20).evidence(Tier::Terminal, Claim::Failed(unspecified)).screen(&composer());
+    harness.after(20).evidence_at(failed_at, Tier::SessionLog, Claim::Failed(overloaded()));
+    let Situation::Error(api_error) = &harness.tracker.verdict().situation else {
+        panic!("an error")
+    };
+    assert_eq!(*api_error, overloaded(), "the log has the details of the failure");
+
+    let mut harness = Harness::working();
+    let unspecified = ApiError { category: ErrorCategory::Other, detail: String::new() };
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None });
+    let failed_at = harness.now + Duration::from_millis(40);
+    harness.after(50).evidence(Tier::Terminal, Claim::Failed(unspecified)).screen(&composer());
+    harness
+        .after(10)
+        .evidence_at(failed_at, Tier::SessionLog, Claim::Failed(overloaded()))
+        .pass(400, &composer());
+    let Situation::Error(api_error) = &harness.tracker.verdict().situation else {
+        panic!("an error")
+    };
+    assert_eq!(*api_error, overloaded(), "a pending failure takes over the details");
+}
+
+#[test]
+fn a_title_that_trails_behind_a_failure_does_not_cancel_it() {
+    let mut harness = Harness::idle();
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).screen(&composer());
+    harness
+        .after(30)
+        .evidence(Tier::SessionLog, Claim::Failed(overloaded()))
+        .evidence(Tier::Hooks, Claim::TurnEnded);
+    assert_eq!(harness.state(), AgentState::Error);
+    harness.after(100).evidence(Tier::Terminal, Claim::Working).screen(&composer());
+    harness.after(50).evidence(Tier::Terminal, Claim::TurnEnded).pass(2000, &composer());
+    assert_eq!(harness.state(), AgentState::Error);
+}
+
+#[test]
+fn a_title_drawn_after_a_failure_delays_it_and_does_not_cancel_it() {
+    let mut harness = Harness::idle();
+    harness.tracker.habits.idle_screen_is_certain = false;
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).screen(&composer());
+    harness.after(30).evidence(Tier::SessionLog, Claim::Failed(overloaded()));
+    harness.after(300).evidence(Tier::Terminal, Claim::Working).pass(3000, &busy());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.evidence(Tier::Terminal, Claim::TurnEnded).pass(2000, &composer());
+    assert_eq!(harness.state(), AgentState::Error);
+}
+
+#[test]
+fn a_hook_after_a_failure_cancels_it() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::SessionLog, Claim::Failed(overloaded()));
+    harness.after(300).evidence(Tier::Hooks, Claim::Working).pass(3000, &busy());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.evidence(Tier::Terminal, Claim::TurnEnded).pass(2000, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]
 fn retrying_is_working_with_its_reason() {
-    let mut bench = Bench::working();
-    bench.look(&Sight { retrying: Some(overloaded()), ..busy() });
-    let verdict = bench.tracker.verdict();
-    assert_eq!((verdict.situation.trouble(), verdict.cause), (Some(&overloaded()), "retrying"));
-    bench.look(&busy());
-    assert_eq!(bench.tracker.verdict().situation, Situation::Working { retrying: None });
+    let mut harness = Harness::working();
+    harness.screen(&ScreenReading { retrying: Some(overloaded()), ..busy() });
+    let verdict = harness.tracker.verdict();
+    assert_eq!((verdict.situation.api_error(), verdict.cause), (Some(&overloaded()), "retrying"));
+    harness.screen(&busy());
+    assert_eq!(harness.tracker.verdict().situation, Situation::Working { retrying: None });
 }
 
 #[test]
-fn an_error_that_only_the_screen_tells_of_lasts_as_long_as_it_is_shown() {
-    let failed = Sight { failed: Some(overloaded()), ..composer() };
-    let mut bench = Bench::new();
-    bench.pass(2000, &busy()).pass(3000, &failed);
-    let verdict = bench.tracker.verdict();
-    assert_eq!((&verdict.situation, verdict.cause), (&Situation::Error(overloaded()), "screen:error"));
-    bench.pass(2000, &busy());
-    assert_eq!(bench.state(), AgentState::Working, "the next turn runs");
-    bench.pass(3000, &failed);
-    assert_eq!(bench.state(), AgentState::Error);
-    bench.pass(3000, &composer());
-    assert_eq!(bench.state(), AgentState::Idle, "it is gone from the screen");
+fn an_error_only_on_screen_lasts_while_it_is_shown() {
+    let failed = ScreenReading { failed: Some(overloaded()), ..composer() };
+    let mut harness = Harness::new();
+    harness.pass(2000, &busy()).pass(3000, &failed);
+    let verdict = harness.tracker.verdict();
+    assert_eq!(
+        (&verdict.situation, verdict.cause),
+        (&Situation::Error(overloaded()), "screen:error")
+    );
+    harness.pass(2000, &busy());
+    assert_eq!(harness.state(), AgentState::Working, "the next turn runs");
+    harness.pass(3000, &failed);
+    assert_eq!(harness.state(), AgentState::Error);
+    harness.pass(3000, &composer());
+    assert_eq!(harness.state(), AgentState::Idle, "it is gone from the screen");
 }
 
 #[test]
-fn a_dialog_that_cannot_be_read_is_a_prompt_all_the_same() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Registry, Claim::Waiting).pass(900, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.pass(200, &Sight::default());
-    assert!(bench.prompt().options_fallback);
-    bench.hear(Tier::Registry, Claim::Working);
-    assert_eq!(bench.state(), AgentState::Working);
+fn an_unrecognised_dialog_is_a_prompt_without_options() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Registry, Claim::AtDialog).pass(900, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.pass(200, &ScreenReading::default());
+    assert!(harness.prompt().options_fallback);
+    harness.evidence(Tier::Registry, Claim::Working);
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
 fn inferred_idle_waits_for_the_grace() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Stdout, Claim::Quiet).pass(59_000, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
-    assert!(bench.tracker.grace_ends().is_some());
-    bench.pass(3000, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Idle);
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Stdout, Claim::SeemsIdle).pass(59_000, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
+    assert!(harness.tracker.grace_ends().is_some());
+    harness.pass(3000, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Idle);
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Stdout, Claim::Quiet).after(1000).hear(Tier::Stdout, Claim::Working);
-    assert_eq!(bench.tracker.grace_ends(), None, "activity cancels it");
-    bench.hear(Tier::Stdout, Claim::Quiet);
-    bench.tracker.log_grew();
-    assert_eq!(bench.tracker.grace_ends(), None, "a log that grows cancels it");
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Stdout, Claim::SeemsIdle)
+        .after(1000)
+        .evidence(Tier::Stdout, Claim::Working);
+    assert_eq!(harness.tracker.grace_ends(), None, "activity cancels it");
+    harness.evidence(Tier::Stdout, Claim::SeemsIdle);
+    harness.tracker.log_grew();
+    assert_eq!(harness.tracker.grace_ends(), None, "a log that grows cancels it");
 }
 
 #[test]
-fn an_agent_whose_idle_screen_is_no_proof_is_not_ended_by_it() {
-    let mut bench = Bench::working();
-    bench.tracker.habits.sure_idle_screen = false;
-    bench.pass(10_000, &composer());
-    assert_eq!(bench.state(), AgentState::Working);
+fn an_uncertain_idle_screen_does_not_end_a_turn() {
+    let mut harness = Harness::working();
+    harness.tracker.habits.idle_screen_is_certain = false;
+    harness.pass(10_000, &composer());
+    assert_eq!(harness.state(), AgentState::Working);
 }
 
 #[test]
-fn a_turn_that_is_told_of_after_its_end_is_shown_all_the_same() {
-    let mut bench = Bench::idle();
-    bench.hear(Tier::Registry, Claim::TurnEnded);
-    bench.hear_of(
-        bench.now - Duration::from_millis(300),
+fn a_turn_reported_after_its_end_is_published_for_a_moment() {
+    let mut harness = Harness::idle();
+    harness.evidence(Tier::Registry, Claim::TurnEnded);
+    harness.evidence_at(
+        harness.now - Duration::from_millis(300),
         Tier::SessionLog,
         Claim::TurnStarted { text: None },
     );
-    bench.look(&composer());
-    assert_eq!(bench.state(), AgentState::Working, "whoever waits for it to begin and end must see both");
-    bench.pass(200, &composer());
-    assert_eq!(bench.state(), AgentState::Idle);
+    harness.screen(&composer());
+    assert_eq!(
+        harness.state(),
+        AgentState::Working,
+        "a client that waits for start and end must see both"
+    );
+    harness.pass(200, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Registry, Claim::TurnEnded).look(&composer()).pass(1000, &composer());
-    bench.hear(Tier::Registry, Claim::TurnEnded);
-    bench.hear_of(bench.now - Duration::from_secs(4), Tier::SessionLog, Claim::TurnStarted { text: None });
-    bench.look(&composer());
-    assert_eq!(bench.state(), AgentState::Idle, "that turn was seen");
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Registry, Claim::TurnEnded).screen(&composer()).pass(1000, &composer());
+    harness.evidence(Tier::Registry, Claim::TurnEnded);
+    harness.evidence_at(
+        harness.now - Duration::from_secs(4),
+        Tier::SessionLog,
+        Claim::TurnStarted { text: None },
+    );
+    harness.screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle, "that turn was published before");
 }
 
 #[test]
-fn a_screen_that_is_half_drawn_says_nothing() {
-    let hidden = Sight { option_list: true, ..Sight::default() };
-    let mut bench = Bench::new();
-    bench.hear(Tier::Terminal, Claim::TurnEnded).pass(20_000, &hidden).pass(9900, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Starting, "it may be the top half of its first dialog");
-    bench.pass(200, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Idle);
+fn a_partly_drawn_screen_proves_nothing() {
+    let hidden = ScreenReading { option_list: true, ..ScreenReading::default() };
+    let mut harness = Harness::new();
+    harness
+        .evidence(Tier::Terminal, Claim::TurnEnded)
+        .pass(20_000, &hidden)
+        .pass(9900, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Starting, "it may be the top half of its first dialog");
+    harness.pass(200, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Idle);
 
-    let mut bench = Bench::idle();
-    bench.pass(5000, &hidden).look(&busy()).hear(Tier::Terminal, Claim::TurnStarted { text: None });
-    bench.after(1000).hear(Tier::Terminal, Claim::TurnEnded).pass(5000, &hidden).pass(900, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.pass(200, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Idle);
+    let mut harness = Harness::idle();
+    harness
+        .pass(5000, &hidden)
+        .screen(&busy())
+        .evidence(Tier::Terminal, Claim::TurnStarted { text: None });
+    harness
+        .after(1000)
+        .evidence(Tier::Terminal, Claim::TurnEnded)
+        .pass(5000, &hidden)
+        .pass(900, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.pass(200, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Idle);
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Registry, Claim::Waiting).pass(5000, &busy()).pass(900, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
-    bench.pass(200, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Prompt);
+    let mut harness = Harness::working();
+    harness
+        .evidence(Tier::Registry, Claim::AtDialog)
+        .pass(5000, &busy())
+        .pass(900, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.pass(200, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Prompt);
 }
 
-/// Small numbers that look random and come out the same each time.
-struct Dice(u64);
+/// A deterministic generator of small pseudo-random numbers.
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        self.0 % sides
+        self.0 % limit
     }
 
     fn claim(&mut self) -> Claim {
-        match self.roll(10) {
+        match self.below(10) {
             0 => Claim::TurnStarted { text: None },
             1 => Claim::Working,
             2 => Claim::Retrying(overloaded()),
             3 => Claim::TurnEnded,
             4 => Claim::NotWorking,
-            5 => Claim::Quiet,
+            5 => Claim::SeemsIdle,
             6 => ask("ls"),
-            7 => Claim::Waiting,
+            7 => Claim::AtDialog,
             8 => Claim::Failed(overloaded()),
             _ => ask("rm"),
         }
     }
 
-    fn sight(&mut self) -> Sight {
-        match self.roll(5) {
+    fn reading(&mut self) -> ScreenReading {
+        match self.below(5) {
             0 => composer(),
             1 => busy(),
             2 => permission("ls"),
             3 => permission("rm"),
-            _ => Sight::default(),
+            _ => ScreenReading::default(),
         }
     }
 
     fn tier(&mut self) -> Tier {
-        Tier::ALL[usize::try_from(self.roll(7)).unwrap()]
+        Tier::ALL[usize::try_from(self.below(7)).unwrap()]
     }
 
-    /// Anything, in any order, late, early or twice.
-    fn story(&mut self, bench: &mut Bench, steps: u64) -> Vec<Verdict> {
+    /// Gives the tracker claims and screens in any order, late, early or twice. Returns the verdict
+    /// after each step.
+    fn play(&mut self, harness: &mut Harness, steps: u64) -> Vec<Verdict> {
         (0..steps)
             .map(|_| {
-                let pause = self.roll(700);
-                bench.after(pause);
-                if self.roll(2) == 0 {
+                let pause = self.below(700);
+                harness.after(pause);
+                if self.below(2) == 0 {
                     let (tier, claim, age) =
-                        (self.tier(), self.claim(), Duration::from_millis(self.roll(400)));
-                    bench.hear_of(bench.now - age.min(bench.now - bench.start), tier, claim);
+                        (self.tier(), self.claim(), Duration::from_millis(self.below(400)));
+                    harness.evidence_at(
+                        harness.now - age.min(harness.now - harness.start),
+                        tier,
+                        claim,
+                    );
                 } else {
-                    let sight = self.sight();
-                    bench.look(&sight);
+                    let reading = self.reading();
+                    harness.screen(&reading);
                 }
-                bench.tracker.verdict().clone()
+                harness.tracker.verdict().clone()
             })
             .collect()
     }
 }
 
 #[test]
-fn nothing_leaves_exited() {
+fn exited_is_final() {
     for seed in 1..200 {
-        let (mut dice, mut bench) = (Dice(seed), Bench::new());
-        dice.story(&mut bench, 20);
-        bench.tracker.exited(bench.now);
-        let after = dice.story(&mut bench, 40);
+        let (mut random, mut harness) = (Random(seed), Harness::new());
+        random.play(&mut harness, 20);
+        harness.tracker.exited(harness.now);
+        let after = random.play(&mut harness, 40);
         assert!(after.iter().all(|verdict| verdict.situation == Situation::Exited), "seed {seed}");
-        assert_eq!(bench.tracker.deadline(bench.now), None);
+        assert_eq!(harness.tracker.deadline(harness.now), None);
     }
 }
 
 #[test]
-fn equal_stories_have_equal_ends() {
+fn equal_inputs_give_equal_verdicts() {
     for seed in 1..100 {
-        let (mut one, mut other) = (Bench::new(), Bench::new());
-        assert_eq!(Dice(seed).story(&mut one, 60), Dice(seed).story(&mut other, 60), "seed {seed}");
+        let (mut one, mut other) = (Harness::new(), Harness::new());
+        assert_eq!(
+            Random(seed).play(&mut one, 60),
+            Random(seed).play(&mut other, 60),
+            "seed {seed}"
+        );
     }
 }
 
 #[test]
-fn whatever_hooks_were_lost_the_screen_brings_the_truth() {
+fn the_screen_corrects_the_state_after_any_lost_hooks() {
     for seed in 1..400 {
-        let (mut dice, mut bench) = (Dice(seed), Bench::new());
-        dice.story(&mut bench, 40);
-        bench.pass(5000, &busy());
-        assert_eq!(bench.state(), AgentState::Working, "busy, seed {seed}: {:?}", bench.tracker);
-        bench.pass(5000, &permission("ls"));
-        assert_eq!(bench.state(), AgentState::Prompt, "dialog, seed {seed}");
-        bench.pass(5000, &composer());
-        assert_eq!(bench.state(), AgentState::Idle, "idle, seed {seed}: {:?}", bench.tracker);
+        let (mut random, mut harness) = (Random(seed), Harness::new());
+        random.play(&mut harness, 40);
+        harness.pass(5000, &busy());
+        assert_eq!(
+            harness.state(),
+            AgentState::Working,
+            "busy, seed {seed}: {:?}",
+            harness.tracker
+        );
+        harness.pass(5000, &permission("ls"));
+        assert_eq!(harness.state(), AgentState::Prompt, "dialog, seed {seed}");
+        harness.pass(5000, &composer());
+        assert_eq!(harness.state(), AgentState::Idle, "idle, seed {seed}: {:?}", harness.tracker);
     }
 }
 
 #[test]
-fn a_hook_that_speaks_of_some_dialog_adds_none_to_the_status_file_and_takes_back_its_own() {
-    let mut bench = Bench::working();
-    bench.hear(Tier::Registry, Claim::Waiting).pass(1500, &Sight::default());
-    let id = bench.prompt().id.clone();
-    bench.hear(Tier::Hooks, Claim::Waiting).look(&Sight::default());
-    assert_eq!(bench.prompt().id, id);
-    bench.hear(Tier::Registry, Claim::Working).look(&Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
+fn a_hook_adds_no_dialog_to_that_of_the_status_file_and_can_take_back_its_own() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Registry, Claim::AtDialog).pass(1500, &ScreenReading::default());
+    let id = harness.prompt().id.clone();
+    harness.evidence(Tier::Hooks, Claim::AtDialog).screen(&ScreenReading::default());
+    assert_eq!(harness.prompt().id, id);
+    harness.evidence(Tier::Registry, Claim::Working).screen(&ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
 
-    let mut bench = Bench::working();
-    bench.hear(Tier::Hooks, Claim::Waiting).pass(1500, &Sight::default());
-    assert_eq!(bench.state(), AgentState::Prompt);
-    bench.hear(Tier::Hooks, Claim::Working).look(&Sight::default());
-    assert_eq!(bench.state(), AgentState::Working);
+    let mut harness = Harness::working();
+    harness.evidence(Tier::Hooks, Claim::AtDialog).pass(1500, &ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Prompt);
+    harness.evidence(Tier::Hooks, Claim::Working).screen(&ScreenReading::default());
+    assert_eq!(harness.state(), AgentState::Working);
 }

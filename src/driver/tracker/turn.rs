@@ -1,75 +1,97 @@
-//! Whether a turn is running, as far as the sources say: which claim stands, which wait, and which are too old.
+//! Whether a turn is running, according to the sources: which claim is current, which ones wait,
+//! and which ones are too old. It knows neither the screen nor dialogs.
 //!
-//! | a claim about the turn | what becomes of it |
+//! | a claim about the turn | effect |
 //! |---|---|
-//! | a turn began, and was over before anybody told of it | it is shown for a moment: somebody may wait for it |
-//! | older than the standing one | counts as a vote, changes nothing |
-//! | how the turn ended badly, since it began | stands, whatever ended it first, or as soon as anything ends it: the newest account of it counts |
-//! | the turn is over, while it stands as failed | changes nothing: only a new turn, a prompt or the exit end an error |
-//! | a peer of rank 1 against another peer, or against a failure, within the known lag | waits for the lag to pass, and stands unless its source takes it back |
-//! | a hook says that the running turn is over | stands once another source agrees, or a moment later: hooks are called before the agent is done |
-//! | a source of the same or a better rank, or what the agent prints itself | stands |
-//! | a worse rank, towards more activity | stands |
-//! | a worse rank, towards less activity | stands once nothing has contradicted it for a second |
+//! | a turn began and ended before any source reported it | the tracker shows it for a moment |
+//! | older than the current claim | counts as a vote, changes nothing |
+//! | the turn failed, at a time since it began | becomes current once the turn is over |
+//! | the turn is over, while the current claim says that it failed | changes nothing |
+//! | rank 1 against rank 1 or a failure, within the known lag | waits until the lag has passed |
+//! | a hook says that the running turn is over | waits for another source, or a moment |
+//! | a source of the same or a better rank, or the agent's own output | becomes current |
+//! | a worse rank, towards more activity | becomes current |
+//! | a worse rank, towards less activity | becomes current after a second without contradiction |
+//!
+//! - A missed turn is shown because a client may wait for it.
+//! - A failure replaces any other end of its turn, and the newest account of the failure counts.
+//!   Only a new turn, a prompt or the exit ends an error.
+//! - A title that is drawn after the failure delays it, and cancels it only if no end follows;
+//!   a later hook of the same turn cancels it.
+//! - A claim that waits for the lag becomes current unless its source takes it back.
+//! - Hooks are called before the agent is done, so an end that only a hook reports has to wait.
 
 use std::time::{Duration, Instant};
 
-use crate::driver::agent::{AgentState, Parked, Tier, Trouble};
+use crate::driver::agent::{AgentState, ApiError, Parked, Tier};
 use crate::driver::evidence::Claim;
 
-/// How far a title or a status file may trail behind a hook about the same thing.
+/// How far a title or a status file may trail behind a hook about the same change.
 pub(super) const LAG: Duration = Duration::from_millis(300);
-/// How long a lesser source must hold against a better one.
-const HOLD: Duration = Duration::from_secs(1);
+/// How long the claim of a lesser source must stay uncontradicted by a better one.
+const LESSER_SOURCE_HOLD: Duration = Duration::from_secs(1);
+/// How long a slow agent may draw its title as running after it has logged that the turn failed.
+const FAILURE_HOLD: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Turn {
-    /// Nobody has said anything yet.
+    /// No source has reported anything yet.
     Unknown,
     Running {
-        retrying: Option<Trouble>,
+        retrying: Option<ApiError>,
     },
-    Over(End),
+    Over(TurnEnd),
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum End {
-    Well,
-    Failed(Trouble),
+pub(super) enum TurnEnd {
+    Normal,
+    Failed(ApiError),
     Parked(Parked),
 }
 
 impl Turn {
-    /// Document order of activity: what a lesser source may only raise.
+    pub(super) const RUNNING: Self = Self::Running { retrying: None };
+    pub(super) const ENDED: Self = Self::Over(TurnEnd::Normal);
+
+    /// The order of activity: a lesser source may raise it at once, and lower it only later.
     fn activity(&self) -> u8 {
         match self {
             Self::Unknown => 0,
-            Self::Over(End::Well) => 1,
-            Self::Over(End::Failed(_) | End::Parked(_)) => 2,
+            Self::Over(TurnEnd::Normal) => 1,
+            Self::Over(TurnEnd::Failed(_) | TurnEnd::Parked(_)) => 2,
             Self::Running { .. } => 3,
         }
     }
 
-    fn is_failure(&self) -> bool {
-        matches!(self, Self::Over(End::Failed(_) | End::Parked(_)))
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self, Self::Running { .. })
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self, Self::Over(_))
+    }
+
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self, Self::Over(TurnEnd::Failed(_) | TurnEnd::Parked(_)))
     }
 
     fn contradicts(&self, other: &Turn) -> bool {
         self.activity() != other.activity()
     }
 
-    /// What a claim says of the turn; `None` if it is about something else.
+    /// What a claim says about the turn; `None` if it is about something else.
     pub(super) fn claimed(claim: &Claim) -> Option<Self> {
         match claim {
-            Claim::TurnStarted { .. } | Claim::Working => Some(Self::Running { retrying: None }),
-            Claim::Retrying(trouble) => Some(Self::Running { retrying: Some(trouble.clone()) }),
-            Claim::TurnEnded | Claim::NotWorking => Some(Self::Over(End::Well)),
-            Claim::Failed(trouble) => Some(Self::Over(End::Failed(trouble.clone()))),
-            Claim::Parked(parked) => Some(Self::Over(End::Parked(parked.clone()))),
-            // A dialog of a tool's stands inside a turn.
-            Claim::Asked(_) => Some(Self::Running { retrying: None }),
-            Claim::Quiet | Claim::Waiting => None,
+            Claim::TurnStarted { .. } | Claim::Working => Some(Self::RUNNING),
+            Claim::Retrying(api_error) => Some(Self::Running { retrying: Some(api_error.clone()) }),
+            Claim::TurnEnded | Claim::NotWorking => Some(Self::ENDED),
+            Claim::Failed(api_error) => Some(Self::Over(TurnEnd::Failed(api_error.clone()))),
+            Claim::Parked(parked) => Some(Self::Over(TurnEnd::Parked(parked.clone()))),
+            // A tool's dialog opens inside a turn.
+            Claim::Asked(_) => Some(Self::RUNNING),
+            Claim::SeemsIdle | Claim::AtDialog => None,
         }
     }
 
@@ -77,180 +99,188 @@ impl Turn {
         match self {
             Self::Unknown => AgentState::Starting,
             Self::Running { .. } => AgentState::Working,
-            Self::Over(End::Well) => AgentState::Idle,
-            Self::Over(End::Failed(_)) => AgentState::Error,
-            Self::Over(End::Parked(_)) => AgentState::Parked,
+            Self::Over(TurnEnd::Normal) => AgentState::Idle,
+            Self::Over(TurnEnd::Failed(_)) => AgentState::Error,
+            Self::Over(TurnEnd::Parked(_)) => AgentState::Parked,
         }
     }
 }
 
-/// A claim about the turn, by whom and when.
+/// What one source says about the turn, and when it happened.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Word {
+pub(super) struct TurnClaim {
     pub(super) turn: Turn,
     pub(super) tier: Tier,
     pub(super) cause: &'static str,
     pub(super) at: Instant,
 }
 
-/// A word that does not stand yet.
+/// A claim that becomes current at `due`.
 #[derive(Debug, Clone, PartialEq)]
-struct Pending {
-    word: Word,
+struct PendingClaim {
+    claim: TurnClaim,
     due: Instant,
 }
 
-/// The word that stands, and those that may replace it.
+/// The current claim about the turn, and those that may replace it.
 #[derive(Debug)]
-pub(super) struct Standing {
-    word: Word,
+pub(super) struct TurnState {
+    current: TurnClaim,
     /// When the newest turn began.
     began: Instant,
-    /// When the turn before was over.
+    /// When the turn before it ended.
     ended: Instant,
-    /// When a running turn was last seen to go on.
-    alive: Instant,
-    pending: Vec<Pending>,
-    /// How long the agent may take to be done after its last hook.
-    done: Duration,
+    /// When a source last confirmed that the running turn goes on.
+    confirmed: Instant,
+    pending: Vec<PendingClaim>,
+    /// How long the agent may go on after the hook that ends a turn.
+    turn_end_delay: Duration,
 }
 
-impl Standing {
-    pub(super) fn new(now: Instant, done: Duration) -> Self {
-        let word = Word { turn: Turn::Unknown, tier: Tier::Process, cause: "launch", at: now };
-        Self { word, began: now, ended: now, alive: now, pending: Vec::new(), done }
+impl TurnState {
+    pub(super) fn new(now: Instant, turn_end_delay: Duration) -> Self {
+        let current =
+            TurnClaim { turn: Turn::Unknown, tier: Tier::Process, cause: "launch", at: now };
+        let pending = Vec::new();
+        Self { current, began: now, ended: now, confirmed: now, pending, turn_end_delay }
     }
 
-    pub(super) fn word(&self) -> &Word {
-        &self.word
+    pub(super) fn current(&self) -> &TurnClaim {
+        &self.current
     }
 
-    pub(super) fn hear(&mut self, now: Instant, word: Word) {
-        // Whatever this source said before is taken back by what it says now.
-        self.pending.retain(|pending| pending.word.tier != word.tier);
-        if let (Turn::Over(End::Failed(_) | End::Parked(_)), Turn::Over(_)) = (&word.turn, &self.word.turn)
-            && word.at >= self.began
-        {
-            return self.stand(word);
-        }
-        if let Turn::Over(End::Failed(_) | End::Parked(_)) = &word.turn
-            && word.at >= self.began
-        {
-            // Whoever waits to say that the turn failed says it in the newest words.
-            let failed = |turn: &Turn| matches!(turn, Turn::Over(End::Failed(_) | End::Parked(_)));
-            for pending in self.pending.iter_mut().filter(|pending| failed(&pending.word.turn)) {
-                pending.word.turn = word.turn.clone();
+    /// Weighs a claim against the current one, by the table above.
+    pub(super) fn add(&mut self, now: Instant, claim: TurnClaim) {
+        // A source takes back its earlier claim by making another one.
+        self.pending.retain(|pending| pending.claim.tier != claim.tier);
+        if claim.turn.is_failure() && claim.at >= self.began {
+            if self.current.turn.is_over() {
+                return self.accept(claim);
+            }
+            // A pending failure takes over the newest account of it.
+            for pending in &mut self.pending {
+                if pending.claim.turn.is_failure() {
+                    pending.claim.turn = claim.turn.clone();
+                }
             }
         }
-        if word.at < self.word.at {
+        if claim.at < self.current.at {
             return;
         }
-        if let (Turn::Over(End::Well), Turn::Over(End::Failed(_) | End::Parked(_))) =
-            (&word.turn, &self.word.turn)
-        {
+        if claim.turn == Turn::ENDED && self.current.turn.is_failure() {
             return;
         }
-        if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
-            // Two sources that agree are believed at once. Who knows of a failure knows best how it ended, then the hook.
-            let ending = |pending: &Pending| matches!(pending.word.turn, Turn::Over(_));
-            if let Some(agreed) = self.pending.iter().position(ending) {
-                let other = self.pending.remove(agreed).word;
-                let first = match (word.turn.is_failure(), other.turn.is_failure()) {
-                    (true, false) => true,
-                    (false, true) => false,
-                    (true, true) | (false, false) => word.tier == Tier::Hooks,
-                };
-                let (best, rest) = if first { (word, other) } else { (other, word) };
-                return self.stand(Word { at: best.at.max(rest.at), ..best });
+        if self.current.turn.is_running() && claim.turn.is_over() {
+            // Two sources that agree on the end are trusted at once.
+            if let Some(agreed) =
+                self.pending.iter().position(|pending| pending.claim.turn.is_over())
+            {
+                let other = self.pending.remove(agreed).claim;
+                return self.accept(better_end(claim, other));
             }
-            if word.tier == Tier::Hooks {
-                return self.pending.push(Pending { word, due: now + self.done });
+            if claim.tier == Tier::Hooks {
+                let due = now + self.turn_end_delay;
+                return self.pending.push(PendingClaim { claim, due });
             }
         }
-        let contradicts = word.turn.contradicts(&self.word.turn);
-        let (rank, standing) = (word.tier.rank(), self.word.tier.rank());
-        let trails = matches!(word.tier, Tier::Terminal | Tier::Registry) && word.tier != self.word.tier;
-        let ending =
-            self.pending.iter().find(|pending| pending.word.tier == Tier::Hooks).map(|end| end.word.at);
-        if let (Some(ended), Turn::Running { .. }) = (ending, &word.turn)
+        match self.delayed_until(now, &claim) {
+            Some(due) => self.pending.push(PendingClaim { claim, due }),
+            None => self.accept(claim),
+        }
+    }
+
+    /// When the claim may become current, if it must wait.
+    fn delayed_until(&self, now: Instant, claim: &TurnClaim) -> Option<Instant> {
+        let current = &self.current;
+        let contradicts = claim.turn.contradicts(&current.turn);
+        let (rank, current_rank) = (claim.tier.rank(), current.tier.rank());
+        let trails = claim.tier.trails() && claim.tier != current.tier;
+        let ended_by_hook = self
+            .pending
+            .iter()
+            .find(|pending| pending.claim.tier == Tier::Hooks)
+            .map(|end| end.claim.at);
+        if let Some(ended) = ended_by_hook
+            && claim.turn.is_running()
             && trails
-            && word.at.saturating_duration_since(ended) < LAG
+            && claim.at.saturating_duration_since(ended) < LAG
         {
-            return self.pending.push(Pending { word, due: ended + LAG });
+            return Some(ended + LAG);
         }
         // A turn can fail before its title says that it runs.
-        let lags =
-            (standing == 1 || self.word.turn.is_failure()) && word.at.duration_since(self.word.at) < LAG;
+        let lags = (current_rank == 1 || current.turn.is_failure())
+            && claim.at.duration_since(current.at) < LAG;
         if contradicts && trails && lags {
-            let due = self.word.at + LAG;
-            self.pending.push(Pending { word, due });
-        } else if rank <= standing
-            || word.tier == Tier::Stdout
+            return Some(current.at + LAG);
+        }
+        let accepted = rank <= current_rank
+            || claim.tier == Tier::Stdout
             || !contradicts
-            || word.turn.activity() > self.word.turn.activity()
-        {
-            self.stand(word);
-        } else {
-            self.pending.push(Pending { word, due: now + HOLD });
-        }
+            || claim.turn.activity() > current.turn.activity();
+        (!accepted).then_some(now + LESSER_SOURCE_HOLD)
     }
 
-    /// Whether a turn that began then is one that nobody has told of, and is over by now.
+    /// Whether a turn that began then has ended by now without having been reported.
     pub(super) fn missed(&self, began: Instant) -> bool {
-        matches!(self.word.turn, Turn::Over(_)) && self.ended <= began && began < self.word.at
+        self.current.turn.is_over() && self.ended <= began && began < self.current.at
     }
 
-    /// A running turn was seen to go on.
+    /// A source confirms that the running turn goes on.
     pub(super) fn still_running(&mut self, at: Instant) {
-        self.alive = self.alive.max(at);
+        self.confirmed = self.confirmed.max(at);
     }
 
-    /// When the standing word was last said, or seen to be true.
-    pub(super) fn last_sign(&self) -> Instant {
-        self.word.at.max(self.alive)
+    /// When the current claim was made or last confirmed.
+    pub(super) fn last_confirmed(&self) -> Instant {
+        self.current.at.max(self.confirmed)
     }
 
-    /// Lets it stand without a question: coop itself knows it.
-    pub(super) fn stand(&mut self, word: Word) {
-        let word = self.with_its_failure(word);
-        let starts =
-            matches!(word.turn, Turn::Running { .. }) && !matches!(self.word.turn, Turn::Running { .. });
-        if starts {
-            self.began = word.at;
+    /// Makes the claim current without weighing it.
+    pub(super) fn accept(&mut self, claim: TurnClaim) {
+        let claim = self.with_pending_failure(claim);
+        if claim.turn.is_running() && !self.current.turn.is_running() {
+            self.began = claim.at;
         }
-        if let (Turn::Running { .. }, Turn::Over(_)) = (&self.word.turn, &word.turn) {
-            self.ended = word.at;
+        if self.current.turn.is_running() && claim.turn.is_over() {
+            self.ended = claim.at;
         }
-        // A word of the same kind from a lesser source does not make the better one's weaker.
-        let tier_kept = !word.turn.contradicts(&self.word.turn) && self.word.tier.rank() < word.tier.rank();
+        // A claim of the same kind from a lesser source does not lower the rank of the current one.
+        let tier_kept = !claim.turn.contradicts(&self.current.turn)
+            && self.current.tier.rank() < claim.tier.rank();
         if tier_kept {
-            self.word.turn = word.turn;
-            self.word.at = self.word.at.max(word.at);
+            self.current.turn = claim.turn;
+            self.current.at = self.current.at.max(claim.at);
         } else {
-            self.word = word;
+            self.current = claim;
         }
-        let (at, began) = (self.word.at, self.began);
-        // A sign of life that trails behind does not make a failure undone; only another turn does.
-        let fails = |pending: &Pending| pending.word.turn.is_failure() && pending.word.at >= began;
-        self.pending.retain(|pending| pending.word.at >= at || fails(pending));
+        // A late confirmation that the turn runs does not cancel a failure; only another turn does.
+        let (at, began) = (self.current.at, self.began);
+        self.pending.retain(|pending| pending.claim.at >= at || pending.is_failure_since(began));
     }
 
-    /// That the turn is over confirms what is known, but did not stand yet, of how it ended badly.
-    fn with_its_failure(&mut self, word: Word) -> Word {
+    /// The claim, with the pending failure of the same turn if the claim only says that it ended.
+    fn with_pending_failure(&mut self, claim: TurnClaim) -> TurnClaim {
         let began = self.began;
-        let fails = |pending: &Pending| pending.word.turn.is_failure() && pending.word.at >= began;
-        match self.pending.iter().position(fails).filter(|_| word.turn == Turn::Over(End::Well)) {
-            Some(at) => Word { at: word.at, ..self.pending.remove(at).word },
-            None => word,
+        let failure = self.pending.iter().position(|pending| pending.is_failure_since(began));
+        match failure.filter(|_| claim.turn == Turn::ENDED) {
+            Some(at) => TurnClaim { at: claim.at, ..self.pending.remove(at).claim },
+            None => claim,
         }
     }
 
-    /// What has waited long enough stands now.
-    pub(super) fn keep_time(&mut self, now: Instant) {
-        while let Some(ripe) = self.pending.iter().position(|pending| pending.due <= now) {
-            let word = self.pending.remove(ripe).word;
-            if word.at >= self.word.at {
-                self.stand(word);
+    /// Accepts the claims that have waited long enough.
+    pub(super) fn accept_due(&mut self, now: Instant) {
+        while let Some(due) = self.pending.iter().position(|pending| pending.due <= now) {
+            let mut pending = self.pending.remove(due);
+            if pending.claim.at >= self.current.at {
+                self.accept(pending.claim);
+            } else if pending.is_failure_since(self.began)
+                && self.current.tier.trails()
+                && now < pending.claim.at + FAILURE_HOLD
+            {
+                // The failure goes on waiting for the end of the turn.
+                pending.due = pending.claim.at + FAILURE_HOLD;
+                self.pending.push(pending);
             }
         }
     }
@@ -258,4 +288,22 @@ impl Standing {
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.pending.iter().map(|pending| pending.due).min()
     }
+}
+
+impl PendingClaim {
+    fn is_failure_since(&self, began: Instant) -> bool {
+        self.claim.turn.is_failure() && self.claim.at >= began
+    }
+}
+
+/// One claim from two that say that the turn is over. The source that reports a failure knows best
+/// how the turn ended, then the hook; the later of the two times counts.
+fn better_end(claim: TurnClaim, other: TurnClaim) -> TurnClaim {
+    let first = match (claim.turn.is_failure(), other.turn.is_failure()) {
+        (true, false) => true,
+        (false, true) => false,
+        (true, true) | (false, false) => claim.tier == Tier::Hooks,
+    };
+    let (best, rest) = if first { (claim, other) } else { (other, claim) };
+    TurnClaim { at: best.at.max(rest.at), ..best }
 }

@@ -1,5 +1,5 @@
-//! A program that no driver knows, driven by patterns of its screen that come with `--agent-config`. Nothing but its
-//! screen tells of it, and nothing about any program is known here.
+//! The driver for programs without their own driver. It recognises their state by patterns for
+//! their screen, which come with `--agent-config`; it has no other source and knows no program.
 //!
 //! ```json
 //! {"screen": {
@@ -11,9 +11,10 @@
 //! }}
 //! ```
 //!
-//! Each pattern is a regular expression for one line; the last `lines` lines with something on them are looked at. Only a
-//! composer that has the cursor is idle, and only there a message is typed. A `working` line in sight means that the
-//! program works, wherever it stands: one that leaves such lines behind wants fewer `lines`.
+//! Each pattern is a regular expression for one line; only the last `lines` non-empty lines are
+//! read. The program is idle only if its composer has the cursor, and messages are typed only
+//! there. A `working` line in this window means that the program works; for a program that leaves
+//! such lines behind, use fewer `lines`.
 
 mod answer;
 mod patterns;
@@ -22,45 +23,65 @@ mod screen;
 #[cfg(test)]
 mod tests;
 
-pub use patterns::Patterns;
+pub(crate) use patterns::Patterns;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::draft::visible;
-use super::launch::{Order, Outfit};
+use super::launch::{LaunchPlan, LaunchRequest};
 use super::prompt::{Answer, Prompt};
-use super::sight::{Composer, Dialog, Sight};
-use super::{Driver, Move};
+use super::screen_reading::{Composer, Dialog, ScreenReading};
+use super::{Driver, Habits, Launch, NextKey, Observe, Operate};
 use crate::term::Screen;
 
-/// A program may draw its question before it reads what is typed.
-const GUARD: Duration = Duration::from_millis(100);
-/// Many programs take an Enter right behind a paste for a part of it.
-const SETTLE: Duration = Duration::from_millis(150);
+static HABITS: Habits = Habits {
+    // The key with which a terminal stops a program; a program without a handler exits.
+    interrupt_key: b"\x03",
+    // The key that deletes a line in a terminal, and in most line editors.
+    clear_key: b"\x15",
+    // Many programs take an Enter right after a paste for a part of it.
+    enter_delay: Duration::from_millis(150),
+    // A program may draw its question before it reads what is typed.
+    dialog_key_delay: Duration::from_millis(100),
+    // The patterns describe the idle screen.
+    idle_screen_is_certain: true,
+    types_plain_text: true,
+    ..Habits::DEFAULT
+};
 
 #[derive(Debug)]
-pub struct Unknown {
+pub(crate) struct Unknown {
     patterns: Arc<Patterns>,
 }
 
 impl Unknown {
-    pub fn new(patterns: Arc<Patterns>) -> Self {
+    pub(crate) fn new(patterns: Arc<Patterns>) -> Self {
         Self { patterns }
     }
 }
 
 impl Driver for Unknown {
+    fn habits(&self) -> &'static Habits {
+        &HABITS
+    }
+}
+
+impl Launch for Unknown {
     /// The command is run as it was given.
-    fn outfit(&self, order: &Order) -> Result<Outfit, String> {
-        let unheard = Some("the program is known by patterns of its screen alone".to_owned());
-        Ok(Outfit { args: order.args.to_vec(), unheard, ..Outfit::default() })
+    fn plan(&self, request: &LaunchRequest) -> Result<LaunchPlan, String> {
+        let hooks_unavailable = Some("only patterns for the program's screen are known".to_owned());
+        Ok(LaunchPlan { args: request.args.to_vec(), hooks_unavailable, ..LaunchPlan::default() })
     }
+}
 
-    fn see(&self, screen: &Screen) -> Sight {
-        screen::see(&self.patterns, screen)
+impl Observe for Unknown {
+    fn read_screen(&self, screen: &Screen) -> ScreenReading {
+        screen::read(&self.patterns, screen)
     }
+}
 
+impl Operate for Unknown {
     fn compose(&self, message: &str) -> String {
         message.to_owned()
     }
@@ -69,34 +90,7 @@ impl Driver for Unknown {
         visible(&composer.draft).eq(visible(pasted))
     }
 
-    /// What a terminal stops a program with; one that does not expect it ends.
-    fn interrupt(&self) -> &'static [u8] {
-        b"\x03"
-    }
-
-    /// What takes back a line in a terminal, and in most editors of lines.
-    fn clear(&self) -> &'static [u8] {
-        b"\x15"
-    }
-
-    fn next_move(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> Move {
-        answer::next_move(prompt, answer, dialog)
-    }
-
-    fn guard(&self) -> Duration {
-        GUARD
-    }
-
-    fn settle(&self) -> Duration {
-        SETTLE
-    }
-
-    fn types_plainly(&self) -> bool {
-        true
-    }
-
-    /// It is what the patterns are for.
-    fn sure_idle_screen(&self) -> bool {
-        true
+    fn next_key(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey {
+        answer::next_key(prompt, answer, dialog)
     }
 }

@@ -1,14 +1,15 @@
-//! Screens of programs that nobody knows, and what patterns make of them.
+//! Tests of patterns on screens of made-up programs.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::{Patterns, Unknown};
-use crate::driver::answered::{accept, option, prompt, text, with};
 use crate::driver::prompt::Answer;
-use crate::driver::sight::{Composer, Dialog, Role, Sight};
-use crate::driver::{Driver as _, Move, fixture};
+use crate::driver::screen_reading::{Composer, Dialog, Role, ScreenReading};
+use crate::driver::testing::answers::{accept, option, prompt, text, with};
+use crate::driver::testing::screens;
+use crate::driver::{NextKey, Observe as _, Operate as _};
 
 fn driver(lines: usize) -> Unknown {
     let screen = json!({
@@ -21,63 +22,69 @@ fn driver(lines: usize) -> Unknown {
     Unknown::new(Arc::new(Patterns::read(screen.as_object().unwrap()).unwrap()))
 }
 
-fn see(text: &str) -> Sight {
-    driver(5).see(&fixture::screen(text, (40, 12)).unwrap())
+fn reading_of(text: &str) -> ScreenReading {
+    driver(5).read_screen(&screens::screen(text, (40, 12)).unwrap())
 }
 
 fn draft(text: &str) -> Option<String> {
-    see(text).composer.map(|composer| composer.draft)
+    reading_of(text).composer.map(|composer| composer.draft)
 }
 
 #[test]
-fn a_composer_with_the_cursor_is_where_messages_go() {
+fn a_composer_with_the_cursor_takes_messages() {
     assert_eq!(
-        see("hello\n> "),
-        Sight { composer: Some(Composer { draft: String::new() }), ..Sight::default() }
+        reading_of("hello\n> "),
+        ScreenReading {
+            composer: Some(Composer { draft: String::new(), rows: 1, cut: false }),
+            ..ScreenReading::default()
+        }
     );
     assert_eq!(draft("hello\n> a draft").as_deref(), Some("a draft"));
-    assert_eq!(draft("> \x1b[2mType here\x1b[0m").as_deref(), Some(""), "a hint is no draft");
+    assert_eq!(draft("> \x1b[2mType here\x1b[0m").as_deref(), Some(""), "a hint is not a draft");
     let long = "word ".repeat(20);
     let shown = draft(&format!("> {long}")).unwrap();
-    let typed = Composer { draft: shown };
+    let typed = Composer { draft: shown, rows: 1, cut: false };
     assert!(driver(5).holds(&typed, &long) && !driver(5).holds(&typed, "word"));
 }
 
 #[test]
-fn what_shows_no_composer_is_never_idle() {
-    // What was typed before looks like a composer, but the cursor has left it.
+fn a_screen_without_a_composer_is_never_idle() {
+    // A sent message looks like a composer, but the cursor has left it.
     for text in ["> do it\nsomething", "> do it\n\x1b[3;1H", "something", "> \nbusy", "busy\n> "] {
-        let sight = see(text);
-        assert!(sight.busy && sight.dialog.is_none() && sight.failed.is_none(), "{text:?}: {sight:?}");
+        let reading = reading_of(text);
+        assert!(
+            reading.busy && reading.dialog.is_none() && reading.failed.is_none(),
+            "{text:?}: {reading:?}"
+        );
     }
-    assert_eq!(see(""), Sight::default());
-    assert_eq!(see("\n\n"), Sight::default());
+    assert_eq!(reading_of(""), ScreenReading::default());
+    assert_eq!(reading_of("\n\n"), ScreenReading::default());
 }
 
 #[test]
 fn only_the_last_lines_count() {
-    let screen = fixture::screen("busy\n\none\n\ntwo\nthree\n> ", (40, 12)).unwrap();
-    assert!(!driver(4).see(&screen).busy);
-    assert!(driver(5).see(&screen).busy);
+    let screen = screens::screen("busy\n\none\n\ntwo\nthree\n> ", (40, 12)).unwrap();
+    assert!(!driver(4).read_screen(&screen).busy);
+    assert!(driver(5).read_screen(&screen).busy);
 }
 
 #[test]
-fn a_program_that_hides_its_cursor_may_have_it_anywhere() {
-    let sight = see("\x1b[?25l> draft\n status");
-    assert_eq!((sight.composer.unwrap().draft.as_str(), sight.busy), ("draft", false));
+fn a_program_with_a_hidden_cursor_is_idle_at_its_composer() {
+    let reading = reading_of("\x1b[?25l> draft\n status");
+    assert_eq!((reading.composer.unwrap().draft.as_str(), reading.busy), ("draft", false));
 }
 
 #[test]
-fn an_error_is_told_in_its_own_words() {
-    let sight = see("> do it\nError: no such thing\n> ");
-    assert_eq!(sight.failed.unwrap().detail, "Error: no such thing");
-    assert!(sight.composer.is_some() && !sight.busy);
-    let sight = see("Error: no such thing\nbusy\n> ");
-    assert!(sight.failed.is_none() && sight.busy, "it is at work again");
+fn an_error_has_the_text_of_its_line() {
+    let reading = reading_of("> do it\nError: no such thing\n> ");
+    assert_eq!(reading.failed.unwrap().detail, "Error: no such thing");
+    assert!(reading.composer.is_some() && !reading.busy);
+    let reading = reading_of("Error: no such thing\nbusy\n> ");
+    assert!(reading.failed.is_none() && reading.busy, "it works again");
 }
 
 fn dialog(text: &str) -> Dialog {
-    see(text).dialog.unwrap_or_else(|| panic!("{text:?} shows no dialog"))
+    reading_of(text).dialog.unwrap_or_else(|| panic!("{text:?} shows no dialog"))
 }
 
 fn labels(dialog: &Dialog) -> Vec<(Option<u8>, &str, Role)> {
@@ -92,7 +99,11 @@ fn a_question_has_its_line_and_its_options() {
     let below = dialog("Which one?\n  1. Yes, do\n> 2. No\n  3. Later");
     assert_eq!(
         labels(&below),
-        [(Some(1), "Yes, do", Role::Accept), (Some(2), "No", Role::Decline), (Some(3), "Later", Role::Plain)]
+        [
+            (Some(1), "Yes, do", Role::Accept),
+            (Some(2), "No", Role::Decline),
+            (Some(3), "Later", Role::Plain)
+        ]
     );
     assert_eq!((below.highlighted, below.lines.len()), (Some(1), 4));
     let above = dialog("1. this\n2. that\n#? ");
@@ -101,31 +112,42 @@ fn a_question_has_its_line_and_its_options() {
 }
 
 #[test]
-fn a_question_is_over_once_something_is_written_below() {
-    for text in ["Delete it? (y/n)\ny", "Delete it? (y/n)\n\nbusy", "\x1b[?25lWhich one?\n1. a\n2. b\n> "] {
-        assert_eq!(see(text).dialog, None, "{text:?}");
+fn output_below_a_question_ends_the_question() {
+    for text in
+        ["Delete it? (y/n)\ny", "Delete it? (y/n)\n\nbusy", "\x1b[?25lWhich one?\n1. a\n2. b\n> "]
+    {
+        assert_eq!(reading_of(text).dialog, None, "{text:?}");
     }
-    assert!(see("Delete it? (y/n)\n\x1b[2;1H").dialog.is_some(), "it is answered on the next line");
+    assert!(
+        reading_of("Delete it? (y/n)\n\x1b[2;1H").dialog.is_some(),
+        "it is answered on the next line"
+    );
 }
 
 fn answered(text: &str, answer: &Answer) -> Result<Vec<u8>, String> {
     let dialog = dialog(text);
-    match driver(5).next_move(&prompt(&dialog), answer, &dialog) {
-        Move::Take(keys) => Ok(keys.to_vec()),
-        Move::Press(keys) => panic!("{keys:?} leaves the dialog there"),
-        Move::Refuse(reason) => Err(reason),
+    match driver(5).next_key(&prompt(&dialog), answer, &dialog) {
+        NextKey::Confirm(keys) => Ok(keys.to_vec()),
+        NextKey::Press(keys) | NextKey::Reveal { key: keys, .. } => {
+            panic!("{keys:?} leaves the dialog there")
+        }
+        NextKey::Unseen(reason) | NextKey::Refuse(reason) => Err(reason),
     }
 }
 
 #[test]
-fn answers_are_typed_as_a_person_would() {
+fn answers_are_typed_as_a_user_would_type_them() {
     let (yes_no, keys, lines) =
         ("Delete it? (y/n)", "Which one?\n  1. Yes, do\n> 2. No", "1. this\n2. that\n#?");
     assert_eq!(answered(yes_no, &accept(true)).unwrap(), b"y\r");
     assert_eq!(answered(yes_no, &accept(false)).unwrap(), b"n\r");
     assert_eq!(answered(yes_no, &option(2)).unwrap(), b"n\r");
     assert_eq!(answered(yes_no, &text(" maybe ")).unwrap(), b"maybe\r");
-    assert_eq!(answered(keys, &option(2)).unwrap(), b"2", "an Enter would go to what comes after it");
+    assert_eq!(
+        answered(keys, &option(2)).unwrap(),
+        b"2",
+        "an Enter would go to what comes after it"
+    );
     assert_eq!(answered(keys, &accept(true)).unwrap(), b"1");
     assert_eq!(answered(lines, &option(2)).unwrap(), b"2\r");
     for (shown, answer) in [

@@ -1,4 +1,4 @@
-//! Frames to the client: two names, an address where it is an answer, and a message's own fields.
+//! Frames to the client: two names, an address if it is a reply, and the fields of a message.
 
 use serde_json::Value;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -6,55 +6,55 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 use super::super::refusal::envelope;
 use crate::error::Error;
 
-/// Both names of a kind of frame.
+/// Both names of a frame: its `type` and its `event`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Names {
+pub(super) struct Names {
     pub kind: &'static str,
     pub event: &'static str,
 }
 
 impl Names {
-    pub const fn new(kind: &'static str, event: &'static str) -> Self {
+    pub(super) const fn new(kind: &'static str, event: &'static str) -> Self {
         Self { kind, event }
     }
 
-    pub const fn same(name: &'static str) -> Self {
+    pub(super) const fn same(name: &'static str) -> Self {
         Self::new(name, name)
     }
 }
 
-pub const OUTPUT: Names = Names::new("output", "pty");
-pub const SCREEN: Names = Names::same("screen");
-pub const STATE: Names = Names::same("state");
-pub const REPLY: Names = Names::same("reply");
-pub const ERROR: Names = Names::same("error");
-pub const PONG: Names = Names::same("pong");
+pub(super) const OUTPUT: Names = Names::new("output", "pty");
+pub(super) const SCREEN: Names = Names::same("screen");
+pub(super) const STATE: Names = Names::same("state");
+pub(super) const REPLY: Names = Names::same("reply");
+pub(super) const ERROR: Names = Names::same("error");
+pub(super) const PONG: Names = Names::same("pong");
 
 /// A message without fields.
-pub const NO_FIELDS: &[u8] = b"{}";
+pub(super) const NO_FIELDS: &[u8] = b"{}";
 
-/// Whom a frame answers.
+/// The client frame that a frame replies to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Address {
-    /// The name that the client's frame had.
+pub(super) struct Address {
+    /// The name of the client's frame.
     pub to: Option<String>,
     pub request_id: Option<Value>,
 }
 
 impl Address {
-    /// As they stand beside a message's fields.
-    pub fn fields(&self) -> Vec<(&'static str, Value)> {
+    /// The fields of the address, to be added to a message's fields.
+    pub(super) fn fields(&self) -> Vec<(&'static str, Value)> {
         let to = self.to.clone().map(|to| ("to", Value::from(to)));
         let request_id = self.request_id.clone().map(|id| ("request_id", id));
         to.into_iter().chain(request_id).collect()
     }
 }
 
-/// One frame. `fields` is the JSON text of a message, whose fields stand beside the names as they
-/// are: a screen or 64 KiB of output are not parsed only to be printed again.
-pub fn frame(names: Names, beside: &[(&'static str, Value)], fields: &[u8]) -> Utf8Bytes {
+/// Builds a frame. `fields` is the JSON text of a message and is copied: a screen or 64 KiB of
+/// output are not parsed only to be printed again.
+pub(super) fn frame(names: Names, extra: &[(&'static str, Value)], fields: &[u8]) -> Utf8Bytes {
     let mut text = format!(r#"{{"type":"{}","event":"{}""#, names.kind, names.event).into_bytes();
-    for (name, value) in beside {
+    for (name, value) in extra {
         text.extend_from_slice(format!(r#","{name}":{value}"#).as_bytes());
     }
     match fields.strip_prefix(b"{") {
@@ -67,8 +67,8 @@ pub fn frame(names: Names, beside: &[(&'static str, Value)], fields: &[u8]) -> U
     Utf8Bytes::try_from(text).expect("JSON text is UTF-8")
 }
 
-/// The frame that refuses what was asked, in the words of the HTTP envelope.
-pub fn refused(error: &Error, address: &Address) -> Utf8Bytes {
+/// The frame of an error, with the fields of the HTTP envelope.
+pub(super) fn error_frame(error: &Error, address: &Address) -> Utf8Bytes {
     frame(ERROR, &address.fields(), Value::Object(envelope(error)).to_string().as_bytes())
 }
 
@@ -86,25 +86,38 @@ mod tests {
     }
 
     #[test]
-    fn names_come_first_and_the_messages_fields_stand_beside_them() {
+    fn names_come_before_the_fields_of_the_message() {
         let made = frame(SCREEN, &[("seq", 4.into())], br#"{"cols":80,"lines":["a\"}"]}"#);
-        assert_eq!(made.as_str(), r#"{"type":"screen","event":"screen","seq":4,"cols":80,"lines":["a\"}"]}"#);
+        assert_eq!(
+            made.as_str(),
+            r#"{"type":"screen","event":"screen","seq":4,"cols":80,"lines":["a\"}"]}"#
+        );
         assert_eq!(frame(PONG, &[], NO_FIELDS).as_str(), r#"{"type":"pong","event":"pong"}"#);
         assert_eq!(frame(PONG, &[], b"").as_str(), r#"{"type":"pong","event":"pong"}"#);
     }
 
     #[test]
-    fn an_answer_says_whom_it_answers_and_nobody_can_break_out_of_it() {
-        let address = Address { to: Some("in\"put".into()), request_id: Some(json!({"a": ["\n"]})) };
+    fn a_reply_has_its_address_as_escaped_json() {
+        let address =
+            Address { to: Some("in\"put".into()), request_id: Some(json!({"a": ["\n"]})) };
         let made = parsed(&frame(REPLY, &address.fields(), br#"{"bytes_written":1}"#));
-        let expected = json!({"type": "reply", "event": "reply", "to": "in\"put", "request_id": {"a": ["\n"]}, "bytes_written": 1});
+        let expected = json!({
+            "type": "reply",
+            "event": "reply",
+            "to": "in\"put",
+            "request_id": {"a": ["\n"]},
+            "bytes_written": 1,
+        });
         assert_eq!(made, expected);
     }
 
     #[test]
-    fn a_refusal_is_the_envelope_with_an_address() {
+    fn an_error_frame_is_the_envelope_with_an_address() {
         let error = Error::new(Code::WriterBusy, "taken").with("holder", "ada");
-        let made = parsed(&refused(&error, &Address { to: Some("keys".into()), request_id: Some(7.into()) }));
+        let made = parsed(&error_frame(
+            &error,
+            &Address { to: Some("keys".into()), request_id: Some(7.into()) },
+        ));
         assert_eq!(made["type"], "error");
         assert_eq!((&made["code"], &made["message"]), (&json!("WRITER_BUSY"), &json!("taken")));
         assert_eq!((&made["to"], &made["request_id"]), (&json!("keys"), &json!(7)));
@@ -112,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn no_message_has_a_field_that_a_frame_needs_for_itself() {
+    fn no_message_has_a_field_that_a_frame_reserves() {
         fn check<M: Message>() {
-            for taken in ["type", "event", "to", "request_id", "seq"] {
-                assert!(!M::FIELDS.contains(&taken), "{taken}");
+            for reserved in ["type", "event", "to", "request_id", "seq"] {
+                assert!(!M::FIELDS.contains(&reserved), "{reserved}");
             }
         }
         check::<v1::OutputChunk>();

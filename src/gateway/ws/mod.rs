@@ -1,28 +1,32 @@
-//! The WebSocket: JSON frames over the very calls and streams that every other transport has.
-//! It knows how frames are named and addressed, and no RPC's meaning.
+//! The WebSocket: JSON frames over the same calls and streams as every other transport. It knows
+//! how frames are named and addressed, and not what an RPC does.
 //!
-//! What is said here beyond the table of client frames ([`ask`]) and that of pushes ([`push`]):
+//! The rules beyond the tables of client frames ([`client_frame`]) and of pushes ([`push`]):
 //!
-//! * `exit`, `restart`, `resize`, `shutdown` and `gap` are pushed whatever was subscribed to, and
-//!   `exit` only after the last output. The first `output` frame is empty: it says at which offset
-//!   the live output begins, so that a `replay` can be joined to it without a seam.
-//! * A refused call is an `error` frame and the connection goes on, NOT_READY while a child is
-//!   replaced included. The connection itself is closed with 4401 (no token, or a wrong one), 4503
-//!   (coop was going already when it came), 1009 (a frame over the limit) or 1001 (coop goes).
-//! * Calls run in the order in which they came; `ping` alone is answered at once. What was asked
-//!   before a client closed is still done.
-//! * Coop pings every 20 seconds, for proxies that cut silent connections, and does not mind a
-//!   client that is too busy to answer.
+//! * `exit`, `restart`, `resize`, `shutdown` and `gap` are pushed to every client, and `exit` only
+//!   after the last output. The first `output` frame is empty and has the offset at which live
+//!   output begins, so that a client can join a `replay` to it.
+//! * A refused call is an `error` frame and the connection stays open, also for NOT_READY while the
+//!   child is replaced. The connection is closed with 4401 (the token is missing or wrong), 4503
+//!   (coop was shutting down before the client came), 1009 (a frame over the limit) or 1001 (coop
+//!   shuts down).
+//! * Calls run in the order of their frames; only `ping` is answered at once. Calls that a client
+//!   sent before it disconnected are still made.
+//! * coop pings every 20 seconds, for proxies that close silent connections, and does not require
+//!   a pong.
 
-mod ask;
+mod client_frame;
 mod connection;
 mod frame;
+mod frame_meter;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod push;
 mod queue;
 mod socket;
 mod topic;
 mod upgrade;
-mod work;
+mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -35,19 +39,26 @@ use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use super::refusal::{method_not_allowed, refusal};
-use crate::service::{Level, Service};
+use crate::service::{Caller, Grant, Service};
 
-/// How far a token reaches; None if it is no token of ours.
-pub type Authenticate = dyn Fn(&str) -> Option<Level> + Send + Sync;
+/// Returns what a caller's token is good for; None if the token is wrong.
+pub type Authenticate = dyn Fn(&Caller, &str) -> Option<Grant> + Send + Sync;
 
-/// What the server lends to its WebSockets.
+/// What the WebSockets need from the server.
 #[derive(Clone)]
 pub struct Settings {
     pub authenticate: Arc<Authenticate>,
-    /// The places for sockets that have not shown a token yet.
+    /// Limits the sockets that are not authenticated yet.
     pub unauthenticated: Arc<Semaphore>,
     /// Owns the connections, so that a shutdown can wait for them.
     pub tracker: TaskTracker,
+}
+
+/// How the server learns whether a client that was upgraded without a token has sent a valid one.
+/// It is in the extensions of the upgrade request, and kept until then.
+pub trait Authentication: Send + Sync {
+    fn succeeded(&self);
+    fn failed(&self);
 }
 
 /// `GET /ws`.

@@ -1,28 +1,28 @@
-//! A queue between two halves of a connection that is bounded in items and in bytes, so that no
-//! peer can make it hold more by sending much or by reading nothing.
+//! A queue between two halves of a connection, bounded in items and in bytes, so that its memory
+//! stays limited when the peer sends much or reads nothing.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-pub struct Sender<T> {
+pub(super) struct Sender<T> {
     items: mpsc::Sender<(T, Room)>,
     room: Arc<Semaphore>,
     bytes: u32,
 }
 
-pub struct Receiver<T> {
+pub(super) struct Receiver<T> {
     items: mpsc::Receiver<(T, Room)>,
 }
 
-/// The bytes that an item takes up until it is done with.
-pub type Room = OwnedSemaphorePermit;
+/// The bytes that an item occupies until it was processed.
+pub(super) type Room = OwnedSemaphorePermit;
 
-/// Nobody takes anything out any more.
+/// The receiver was dropped.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Closed;
+pub(super) struct Closed;
 
-pub fn queue<T>(items: usize, bytes: u32) -> (Sender<T>, Receiver<T>) {
+pub(super) fn queue<T>(items: usize, bytes: u32) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(items);
     let room = Arc::new(Semaphore::new(bytes as usize));
     (Sender { items: sender, room, bytes }, Receiver { items: receiver })
@@ -35,8 +35,8 @@ impl<T> Clone for Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Waits for room. An item larger than the whole queue waits until it has it for itself.
-    pub async fn send(&self, item: T, size: usize) -> Result<(), Closed> {
+    /// Waits for room. An item larger than the whole queue waits until the queue is empty.
+    pub(super) async fn send(&self, item: T, size: usize) -> Result<(), Closed> {
         let size = u32::try_from(size).unwrap_or(u32::MAX).min(self.bytes);
         let room = tokio::select! {
             room = Arc::clone(&self.room).acquire_many_owned(size) => room.map_err(|_| Closed)?,
@@ -47,12 +47,12 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    pub async fn recv(&mut self) -> Option<(T, Room)> {
+    pub(super) async fn recv(&mut self) -> Option<(T, Room)> {
         self.items.recv().await
     }
 
-    /// What is there already.
-    pub fn try_recv(&mut self) -> Option<T> {
+    /// An item that is already queued.
+    pub(super) fn try_recv(&mut self) -> Option<T> {
         self.items.try_recv().ok().map(|(item, _room)| item)
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_full_queue_makes_its_sender_wait_until_an_item_is_done_with() {
+    async fn a_sender_waits_until_an_item_of_a_full_queue_was_processed() {
         let (sender, mut receiver) = queue(8, 10);
         sender.send("a", 6).await.unwrap();
         assert_eq!(sender.send("b", 6).now_or_never(), None);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_item_larger_than_the_queue_goes_alone() {
+    async fn an_item_larger_than_the_queue_waits_for_an_empty_queue() {
         let (sender, mut receiver) = queue(8, 10);
         sender.send("small", 1).await.unwrap();
         assert_eq!(sender.send("huge", usize::MAX).now_or_never(), None);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_a_receiver_that_is_gone() {
+    async fn sending_to_a_dropped_receiver_fails() {
         let (sender, mut receiver) = queue(8, 10);
         sender.send("a", 10).await.unwrap();
         let (_, _room) = receiver.recv().await.unwrap();

@@ -1,5 +1,6 @@
-//! What somebody asks of the session, and whether they may.
+//! Handles the commands of callers: checks each, then carries it out or refuses it.
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,146 +9,205 @@ use crate::driver::agent::Tier;
 use crate::driver::tracker;
 use crate::error::{Code, Error};
 use crate::pty::Signal;
+use crate::session::agent::{AgentSession, Context};
+use crate::session::by::By;
+use crate::session::child_spec::ChildSpec;
 use crate::session::clock::Now;
-use crate::session::command::{Command, Dump, Explanation, Typing, View};
+use crate::session::command::{Command, Dump, Explanation, Typing};
+use crate::session::event::{EnvAction, EventKind, LeaseAction, LeaseEvent};
 use crate::session::lease::LeaseId;
-use crate::session::outbox::Answer;
-use crate::session::page::Page;
-use crate::session::recipe::Recipe;
+use crate::session::replies::ReplySender;
+use crate::session::scrollback_page::ScrollbackPage;
 use crate::session::snapshot::Process;
 use crate::session::typist::Write;
 use crate::term::{Size, encode_text};
 
-/// A SIGTERM that is survived this long is followed by the terminal's hang-up.
+/// A child that survives SIGTERM this long gets a hang-up of its terminal.
 const HANGUP_AFTER_TERM: Duration = Duration::from_secs(1);
 
 impl Actor {
-    pub(super) fn command(&mut self, now: Now, command: Command) {
+    pub(super) fn command(&mut self, now: Now, by: &By, command: Command) {
         match command {
-            Command::Nudge { message, lease, answer } => match self.may_talk(now, lease.as_ref()) {
-                Ok(()) => self.with_mind(|mind, hands| mind.nudge(now, message, answer, hands)),
-                Err(error) => self.board.answer(answer, Err(error)),
-            },
-            Command::Respond { reply, lease, answer } => match self.may_talk(now, lease.as_ref()) {
-                Ok(()) => self.with_mind(|mind, hands| mind.respond(reply, answer, hands)),
-                Err(error) => self.board.answer(answer, Err(error)),
-            },
-            Command::Interrupt { lease, answer } => match self.may_talk(now, lease.as_ref()) {
-                Ok(()) => self.with_mind(|mind, hands| mind.interrupt(now, answer, hands)),
-                Err(error) => self.board.answer(answer, Err(error)),
-            },
-            Command::Explain { answer } => {
+            Command::Nudge { request, lease, reply } => {
+                self.command_agent(now, lease.as_ref(), reply, |agent, reply, context| {
+                    agent.nudge(now, by, request, reply, context);
+                });
+            }
+            Command::Respond { request, lease, reply } => {
+                self.command_agent(now, lease.as_ref(), reply, |agent, reply, context| {
+                    agent.respond(now, by, request, reply, context);
+                });
+            }
+            Command::Interrupt { lease, reply } => {
+                self.command_agent(now, lease.as_ref(), reply, |agent, reply, context| {
+                    agent.interrupt(now, by, reply, context);
+                });
+            }
+            Command::Explain { reply } => {
                 let explanation = self.explain();
-                self.board.answer(answer, Ok(explanation));
+                self.publisher.reply(reply, Ok(explanation));
             }
-            Command::Type { typing, lease, answer } => {
-                match self.writable().and_then(|()| self.lease.check(now, lease.as_ref())) {
+            Command::Type { typing, lease, reply } => {
+                match self.check_writer(now, lease.as_ref()) {
                     Ok(()) => {
-                        self.board.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
-                        self.last_activity = now.steady;
-                        self.with_mind(|mind, _| mind.human_typed(now));
+                        self.note_input(now);
+                        self.with_agent(|agent, _| agent.client_typed(now, by));
                         let write = self.encode(typing);
-                        self.typist.submit(now, write, answer, &mut self.board.outbox);
+                        self.typist.submit(now, write, reply, &mut self.publisher.replies);
                     }
-                    Err(error) => self.board.answer(answer, Err(error)),
+                    Err(error) => self.publisher.reply(reply, Err(error)),
                 }
             }
-            Command::Resize { size, lease, answer } => {
-                match self.writable().and_then(|()| self.lease.check(now, lease.as_ref())) {
-                    Ok(()) => self.resize(now, size, answer),
-                    Err(error) => self.board.answer(answer, Err(error)),
+            Command::Resize { size, lease, reply } => {
+                match self.check_writer(now, lease.as_ref()) {
+                    Ok(()) => self.resize(now, by, size, reply),
+                    Err(error) => self.publisher.reply(reply, Err(error)),
                 }
             }
-            Command::Signal { signal, answer } => match self.writable() {
+            Command::Signal { signal, reply } => match self.check_running() {
                 Ok(()) => {
-                    // What coop did not start it does not hang up on.
-                    if signal == Signal::TERM && !self.backend.is_foreign() {
+                    // coop does not hang up a terminal that it did not open.
+                    if signal == Signal::TERM && !self.backend.is_attached() {
                         self.hang_up_at = Some(now.steady + HANGUP_AFTER_TERM);
                     }
-                    self.effects.push(Effect::Signal { signal, answer });
+                    self.effects.push(Effect::Signal { signal, reply: Some(reply) });
+                    self.publisher.log_by(now, by, EventKind::Signal(signal));
                 }
-                Err(error) => self.board.answer(answer, Err(error)),
+                Err(error) => self.publisher.reply(reply, Err(error)),
             },
-            Command::AcquireLease { shown, fresh, holder, ttl, answer } => {
-                let allowed = self.writable();
-                self.board.answer(
-                    answer,
-                    allowed.and_then(|()| self.lease.acquire(now, shown.as_ref(), fresh, holder, ttl)),
-                );
+            Command::AcquireLease { shown, fresh, holder, ttl, reply } => {
+                let caller = (by.clone(), holder);
+                let granted = self
+                    .check_running()
+                    .and_then(|()| self.lease.acquire(now, shown.as_ref(), fresh, caller, ttl));
+                if let Some(granted) = granted.as_ref().ok().filter(|granted| !granted.renewed) {
+                    let expires_at_epoch_ms = granted.expires_at_epoch_ms;
+                    let action = LeaseAction::Acquired { expires_at_epoch_ms };
+                    self.log_lease(now, by, action, by.clone());
+                }
+                self.publisher.reply(reply, granted);
             }
-            Command::ReleaseLease { id, answer } => self.board.answer(answer, Ok(self.lease.release(&id))),
-            Command::View { answer } => {
-                let view = View { screen: self.terminal.screen(), event_seq: self.board.snapshot.event_seq };
-                self.board.answer(answer, Ok(view));
+            Command::ReleaseLease { id, reply } => {
+                let holder = self.lease.release(&id);
+                self.publisher.reply(reply, Ok(holder.is_some()));
+                if let Some(holder) = holder {
+                    self.log_lease(now, by, LeaseAction::Released, holder);
+                }
             }
-            Command::Scrollback { page, answer } => {
-                let page = Page::of(&mut self.terminal, page);
-                self.board.answer(answer, Ok(page));
+            Command::Screen { reply } => {
+                let view = self.publisher.share_screen(now, self.terminal.screen());
+                self.publisher.reply(reply, Ok(view));
             }
-            Command::Dump { answer } => {
+            Command::Scrollback { request, reply } => {
+                let page = ScrollbackPage::of(&mut self.terminal, request);
+                self.publisher.reply(reply, Ok(page));
+            }
+            Command::Dump { reply } => {
                 let dump = self.dump();
-                self.board.answer(answer, Ok(dump));
+                self.publisher.reply(reply, Ok(dump));
             }
-            Command::Replace { change, reason, grace, answer } => match self.intent {
-                Intent::Stop => self.board.answer(answer, Err(Error::shutting_down())),
-                Intent::Replace { .. } => {
-                    self.board.answer(
-                        answer,
-                        Err(Error::new(Code::SwitchInProgress, "a restart or switch is under way")),
-                    );
+            Command::Replace { change, reason, grace, reply } => match self.check_replaceable() {
+                Ok(()) => {
+                    let next = self.child_spec.with(change);
+                    self.replace(now, by, next, (reason, grace), reply);
                 }
-                Intent::Serve => {
-                    let next = self.recipe.with(change);
-                    self.replace(now, next, reason, grace, answer);
-                }
+                Err(error) => self.publisher.reply(reply, Err(error)),
             },
-            Command::GetEnv { answer } => {
-                let env = self.next_recipe().env_text();
-                self.board.answer(answer, Ok(Arc::new(env)));
+            Command::GetEnv { reply } => {
+                let env = self.next_child_spec().env_text();
+                self.publisher.reply(reply, Ok(Arc::new(env)));
             }
-            Command::PutEnv { key, value, answer } => {
-                let done = self.next_recipe().put(&key, &value);
-                self.board.answer(answer, done);
+            Command::PutEnv { key, value, reply } => {
+                let result = self.next_child_spec().put(&key, &value);
+                if result.is_ok() {
+                    self.log_env(now, by, EnvAction::Put, key);
+                }
+                self.publisher.reply(reply, result);
             }
-            Command::DeleteEnv { key, answer } => {
-                let removed = self.next_recipe().env.remove(std::ffi::OsStr::new(&key));
+            Command::DeleteEnv { key, reply } => {
+                let removed = self.next_child_spec().env.remove(OsStr::new(&key));
                 let missing = || Error::new(Code::NotFound, format!("there is no variable {key}"));
-                self.board.answer(answer, removed.map(drop).ok_or_else(missing));
+                let result = removed.map(drop).ok_or_else(missing);
+                if result.is_ok() {
+                    self.log_env(now, by, EnvAction::Delete, key);
+                }
+                self.publisher.reply(reply, result);
             }
-            Command::Shutdown { reason, grace, answer } => {
-                self.stop(now, reason, grace);
-                self.board.answer(answer, Ok(()));
+            Command::Shutdown { reason, grace, reply } => {
+                self.stop(now, by, reason, grace);
+                self.publisher.reply(reply, Ok(()));
             }
         }
     }
 
-    /// Whether this caller may say something to the agent now.
-    fn may_talk(&mut self, now: Now, lease: Option<&LeaseId>) -> Result<(), Error> {
-        if self.attendance.is_none() {
-            return Err(Error::no_driver());
+    /// Lets the agent carry out a command, if there is an agent and this caller may write.
+    fn command_agent<T: Send + 'static>(
+        &mut self,
+        now: Now,
+        lease: Option<&LeaseId>,
+        reply: ReplySender<T>,
+        act: impl FnOnce(&mut AgentSession, ReplySender<T>, &mut Context),
+    ) {
+        let driver = self.agent_spec.as_ref().ok_or_else(Error::no_driver);
+        match driver.map(drop).and_then(|()| self.check_writer(now, lease)) {
+            Ok(()) => {
+                self.note_input(now);
+                self.with_agent(|agent, context| act(agent, reply, context));
+            }
+            Err(error) => self.publisher.reply(reply, Err(error)),
         }
-        self.writable().and_then(|()| self.lease.check(now, lease))?;
-        self.board.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
+    }
+
+    fn log_lease(&mut self, now: Now, by: &By, action: LeaseAction, holder: By) {
+        self.publisher.log_by(now, by, EventKind::Lease(LeaseEvent { action, holder }));
+    }
+
+    fn log_env(&mut self, now: Now, by: &By, action: EnvAction, key: String) {
+        self.publisher.log_by(now, by, EventKind::Env { action, key });
+    }
+
+    fn note_input(&mut self, now: Now) {
+        self.publisher.snapshot.last_input_epoch_ms = Some(now.epoch_ms);
         self.last_activity = now.steady;
-        Ok(())
     }
 
-    /// How the next child will be made, also if it is being started already.
-    fn next_recipe(&mut self) -> &mut Recipe {
+    /// The spec of the next child, even if that child is already being started.
+    fn next_child_spec(&mut self) -> &mut ChildSpec {
         match &mut self.intent {
             Intent::Replace { next, .. } => next,
-            Intent::Serve | Intent::Stop => Arc::make_mut(&mut self.recipe),
+            Intent::Serve | Intent::Stop { .. } => Arc::make_mut(&mut self.child_spec),
         }
     }
 
-    /// Whether there is a child to write to.
-    fn writable(&self) -> Result<(), Error> {
-        match (&self.intent, self.board.snapshot.process) {
-            (Intent::Stop, _) => Err(Error::shutting_down()),
+    /// Whether there is a child, and this caller may write to it.
+    fn check_writer(&mut self, now: Now, lease: Option<&LeaseId>) -> Result<(), Error> {
+        self.check_running().and_then(|()| self.lease.check(now, lease))
+    }
+
+    fn check_running(&self) -> Result<(), Error> {
+        match (&self.intent, self.publisher.snapshot.process) {
+            (Intent::Stop { .. }, _) => Err(Error::shutting_down()),
             (Intent::Serve, Process::Running { .. }) if self.life.exit.is_none() => Ok(()),
             (Intent::Serve, Process::Running { .. } | Process::Exited(_)) => Err(Error::exited()),
-            (Intent::Serve, Process::Starting) => Err(Error::new(Code::NotReady, "the child is not up yet")),
-            (Intent::Replace { .. }, _) => Err(Error::new(Code::NotReady, "the child is being replaced")),
+            (Intent::Serve, Process::Starting) => {
+                Err(Error::new(Code::NotReady, "the child is not up yet"))
+            }
+            (Intent::Replace { .. }, _) => {
+                Err(Error::new(Code::NotReady, "the child is being replaced"))
+            }
+        }
+    }
+
+    fn check_replaceable(&self) -> Result<(), Error> {
+        match &self.intent {
+            Intent::Stop { .. } => Err(Error::shutting_down()),
+            Intent::Replace { .. } => {
+                Err(Error::new(Code::SwitchInProgress, "a restart or switch is under way"))
+            }
+            Intent::Serve if self.starting => {
+                Err(Error::new(Code::NotReady, "the child is not up yet"))
+            }
+            Intent::Serve => Ok(()),
         }
     }
 
@@ -168,43 +228,50 @@ impl Actor {
         }
     }
 
-    fn resize(&mut self, now: Now, size: Size, answer: Answer<()>) {
+    fn resize(&mut self, now: Now, by: &By, size: Size, reply: ReplySender<()>) {
         if size == self.terminal.size() {
-            self.board.answer(answer, Ok(()));
-        } else if self.backend.is_foreign() {
-            self.effects.push(Effect::AskResize { size, answer });
+            self.publisher.reply(reply, Ok(()));
+        } else if self.backend.is_attached() {
+            self.requested_size = Some((size, by.clone()));
+            self.effects.push(Effect::RequestResize { size, reply });
         } else {
             self.effects.push(Effect::Resize(size));
-            self.take_size(now, size);
-            self.board.answer(answer, Ok(()));
+            self.take_size(now, size, Some(by));
+            self.publisher.reply(reply, Ok(()));
         }
     }
 
     fn dump(&mut self) -> Dump {
         Dump {
             bytes: self.terminal.dump(),
-            offset: self.board.shared().output.head().offset(),
+            offset: self.publisher.published().output.head().offset(),
             modes: self.terminal.modes(),
             size: self.terminal.size(),
             seq: self.terminal.seq(),
-            event_seq: self.board.snapshot.event_seq,
+            event_seq: self.publisher.snapshot.event_seq,
             generation: self.life.generation,
         }
     }
 
     fn explain(&self) -> Explanation {
-        if let Some(mind) = &self.mind {
-            return mind.explain();
+        if let Some(agent) = &self.agent {
+            return agent.explain();
         }
-        let agent = &self.board.snapshot.agent;
-        let seen = match self.board.snapshot.process.pid() {
+        let agent = &self.publisher.snapshot.agent;
+        let detail = match self.publisher.snapshot.process.pid() {
             Some(pid) => format!("process {pid} is alive"),
             None => "there is no process".to_owned(),
         };
         let (tier, state) = (Tier::Process, agent.state());
         Explanation {
-            reason: "no driver knows this program, so only its process speaks".to_owned(),
-            votes: vec![tracker::Vote { tier, state, at: agent.since_steady, cause: agent.cause, seen }],
+            reason: "no driver knows this program, so the process is the only source".to_owned(),
+            votes: vec![tracker::Vote {
+                tier,
+                state,
+                at: agent.since_steady,
+                cause: agent.cause,
+                detail,
+            }],
         }
     }
 }

@@ -1,83 +1,92 @@
-//! The session's mind: one synchronous owner of terminal, queue, lease and log.
+//! The session's state machine: sole owner of terminal, write queue, lease and event log.
 //!
-//! [`Actor::handle`] is told the time and one thing that happened, changes its state, answers
-//! whoever asked and says what must be done outside. It does no I/O and has no clock, so every
-//! rule of a session's life can be tested without a runtime.
+//! [`Actor::handle`] is given the time and one thing that happened, changes its state, replies to
+//! callers and returns what must be done outside. It does no I/O and has no clock, so every rule of
+//! a session can be tested without a runtime.
 
 mod children;
 mod commands;
+mod effect;
+mod input;
 mod settings;
-mod traffic;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-pub use self::children::DEFAULT_GRACE;
-pub use self::settings::{Attendance, Settings};
-pub use self::traffic::{Conversation, Effect, Input};
-use super::backend::Backend;
-use super::board::{Board, Shared};
+pub(crate) use self::children::DEFAULT_GRACE;
+use self::children::Survivor;
+pub(super) use self::effect::Effect;
+pub(super) use self::input::Input;
+pub(crate) use self::settings::{AgentSpec, Settings};
+use super::agent::{AgentSession, Context};
+use super::backend::BackendKind;
+use super::by::By;
+use super::child_life::ChildLife;
+use super::child_spec::ChildSpec;
 use super::clock::Now;
 use super::command::Replaced;
-use super::event::{EventSeq, Generation, RestartReason, What};
+use super::event::{EventKind, EventSeq, Generation, LeaseAction, LeaseEvent, RestartReason};
 use super::lease::Lease;
-use super::life::Life;
-use super::mind::{Hands, Mind};
-use super::outbox::Answer;
-use super::recipe::Recipe;
+use super::publisher::{Published, Publisher};
+use super::replies::ReplySender;
 use super::snapshot::{Agent, Facts, Process, Snapshot};
 use super::typist::Typist;
 use crate::driver::agent::{Situation, Tier};
 use crate::driver::usage::Usage;
-use crate::pty::Launch;
 use crate::term::{OutputLog, Size, Terminal};
 
-/// How the terminal names its version to programs that ask.
+/// The version that the terminal reports to programs that ask.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The child that a session starts with.
+/// The generation of a session's first child.
 const FIRST: Generation = Generation(1);
 
-/// What the session is about.
+/// What the session is doing with its child.
 #[derive(Debug)]
 enum Intent {
     Serve,
-    Replace { next: Recipe, reason: RestartReason, answer: Answer<Replaced> },
-    Stop,
+    Replace { next: ChildSpec, reason: RestartReason, by: By, reply: ReplySender<Replaced> },
+    Stop { grace: Duration },
 }
 
-pub struct Actor {
+pub(super) struct Actor {
     epoch_ms: u64,
-    backend: Backend,
-    board: Board,
-    attendance: Option<Attendance>,
-    mind: Option<Mind>,
+    backend: BackendKind,
+    publisher: Publisher,
+    agent_spec: Option<AgentSpec>,
+    /// The agent in the child that runs now.
+    agent: Option<AgentSession>,
     linger: Option<Duration>,
     idle_timeout: Option<Duration>,
-    recipe: Arc<Recipe>,
+    child_spec: Arc<ChildSpec>,
     terminal: Terminal,
     typist: Typist,
     lease: Lease,
-    life: Life,
+    life: ChildLife,
     intent: Intent,
+    /// A start is in progress.
+    starting: bool,
     hang_up_at: Option<Instant>,
+    survivor: Option<Survivor>,
+    /// A size that the multiplexer was asked for, and by whom.
+    requested_size: Option<(Size, By)>,
     linger_until: Option<Instant>,
     last_activity: Instant,
     effects: Vec<Effect>,
 }
 
 impl Actor {
-    /// A session whose first child is still to be started.
-    pub fn new(now: Now, settings: Settings) -> Self {
+    /// A session whose first child has not been started.
+    pub(super) fn new(now: Now, settings: Settings) -> Self {
         let terminal = Terminal::new(settings.size, settings.scrollback_lines, VERSION);
-        let recipe = Arc::new(settings.recipe);
+        let child_spec = Arc::new(settings.child_spec);
         let snapshot = Snapshot {
             process: Process::Starting,
             generation: FIRST,
             size: settings.size,
-            recipe: Arc::clone(&recipe),
+            child_spec: Arc::clone(&child_spec),
             screen_seq: terminal.seq(),
             event_seq: EventSeq(0),
             bytes_read: 0,
@@ -99,132 +108,154 @@ impl Actor {
         Self {
             epoch_ms: settings.epoch_ms,
             backend: settings.backend,
-            attendance: settings.attendance,
-            mind: None,
-            board: Board::new(snapshot, OutputLog::new(settings.ring_bytes)),
+            agent_spec: settings.agent,
+            agent: None,
+            publisher: Publisher::new(snapshot, OutputLog::new(settings.ring_bytes)),
             linger: settings.linger,
             idle_timeout: settings.idle_timeout,
-            recipe,
+            child_spec,
             terminal,
             typist: Typist::default(),
             lease: Lease::default(),
-            life: Life::new(FIRST),
+            life: ChildLife::new(FIRST),
             intent: Intent::Serve,
+            starting: false,
             hang_up_at: None,
+            survivor: None,
+            requested_size: None,
             linger_until: None,
             last_activity: now.steady,
             effects: Vec::new(),
         }
     }
 
-    pub fn epoch_ms(&self) -> u64 {
+    pub(super) fn epoch_ms(&self) -> u64 {
         self.epoch_ms
     }
 
-    pub fn shared(&self) -> Shared {
-        self.board.shared().clone()
+    pub(super) fn published(&self) -> Published {
+        self.publisher.published().clone()
     }
 
-    /// What starts the first child.
-    pub fn first_launch(&self) -> Launch {
-        self.recipe.launch(self.terminal.size())
-    }
-
-    /// The bytes that the terminal should get next.
-    pub fn next_write(&self) -> Option<&[u8]> {
+    /// The bytes that the terminal gets next.
+    pub(super) fn next_write(&self) -> Option<&[u8]> {
         self.typist.next()
     }
 
-    /// When [`Input::Tick`] is due next.
-    pub fn deadline(&self) -> Option<Instant> {
+    /// When [`Input::Tick`] is due.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let agent = self.agent.as_ref().and_then(AgentSession::deadline);
         let idle = self.idle_deadline();
-        let mind = self.mind.as_ref().and_then(Mind::deadline);
-        [self.typist.deadline(), self.life.deadline(), self.hang_up_at, self.linger_until, idle, mind]
-            .into_iter()
-            .flatten()
-            .min()
+        let (typist, life) = (self.typist.deadline(), self.life.deadline());
+        let (lease, life) = (self.lease.deadline(), [life, self.hang_up_at, self.linger_until]);
+        life.into_iter().chain([typist, lease, idle, agent]).flatten().min()
     }
 
-    /// Takes in one thing that happened; answers what must be done about it outside.
-    pub fn handle(&mut self, now: Now, input: Input) -> Vec<Effect> {
+    /// Takes in one thing that happened; returns what must be done about it outside.
+    pub(super) fn handle(&mut self, now: Now, input: Input) -> Vec<Effect> {
+        self.expire_lease(now);
         match input {
-            Input::Command(command) => self.command(now, command),
+            Input::Command(sent) => self.command(now, &sent.by, sent.command),
             Input::Output(bytes) => self.output(now, bytes),
-            Input::Looked { size, paint } => {
-                self.take_size(now, size);
+            Input::Captured { size, paint } => {
+                let requested = self.requested_size.take_if(|(wanted, _)| *wanted == size);
+                self.take_size(now, size, requested.as_ref().map(|(_, by)| by));
                 self.output(now, paint);
             }
-            Input::Resized { result, answer } => {
-                if let Some(answer) = answer {
-                    self.board.answer(answer, result);
+            Input::Resized { result, reply } => {
+                if let Some(reply) = reply {
+                    self.publisher.reply(reply, result);
                 }
             }
             Input::OutputEnded => self.life.output_open = false,
             Input::Wrote(count) => {
-                self.board.snapshot.bytes_written += count as u64;
-                self.typist.wrote(now, count, &mut self.board.outbox);
+                self.publisher.snapshot.bytes_written += count as u64;
+                self.typist.wrote(now, count, &mut self.publisher.replies);
             }
-            Input::WriteFailed(error) => self.typist.fail_all(&error, &mut self.board.outbox),
-            Input::Started { pid, prints_json, unheard } => self.started(now, pid, prints_json, unheard),
-            Input::StartFailed(error) => self.start_failed(&error),
+            Input::WriteFailed(error) => {
+                self.typist.fail_all(&error, &mut self.publisher.replies);
+            }
+            Input::Started { pid, agent } => self.started(now, pid, agent),
+            Input::StartFailed(error) => self.start_failed(error),
             Input::ChildExited(exit) => self.child_exited(now, exit),
-            Input::Terminated { child_survives } => self.terminated(child_survives),
-            Input::Hook { event, payload, waits } => {
-                self.with_mind(|mind, hands| mind.hook(now, &event, &payload, waits, hands));
+            Input::Terminated { survivor } => self.terminated(now, survivor),
+            Input::Hook { event, payload, waiting, by_agent } => {
+                self.with_agent(|agent, context| {
+                    agent.hook(now, &event, &payload, waiting, by_agent, context);
+                });
             }
-            Input::LogLine(line) => self.with_mind(|mind, hands| mind.log_line(now, &line, hands)),
-            Input::LogGrew => self.with_mind(|mind, _| mind.log_grew()),
-            Input::Registry(file) => self.with_mind(|mind, hands| mind.registry(now, &file, hands)),
+            Input::LogLine(line) => {
+                self.with_agent(|agent, context| agent.log_line(now, &line, context));
+            }
+            Input::LogGrew => self.with_agent(|agent, _| agent.log_grew()),
+            Input::Registry(file) => {
+                self.with_agent(|agent, context| agent.registry(now, &file, context));
+            }
+            Input::Presence(presence) => {
+                self.with_agent(|agent, context| agent.set_presence(now, presence, context));
+            }
             Input::Tick => {}
         }
-        self.keep_time(now);
+        self.handle_deadlines(now);
         self.settle(now);
         if matches!(self.intent, Intent::Serve) && self.life.exit.is_none() {
-            self.with_mind(|mind, hands| mind.attend(now, hands));
+            self.with_agent(|agent, context| agent.update(now, context));
         }
+        self.typist.collect_hold(now);
         self.publish();
         std::mem::take(&mut self.effects)
     }
 
-    /// Lets the mind do something, if there is an agent to mind.
-    fn with_mind(&mut self, act: impl FnOnce(&mut Mind, &mut Hands)) {
-        let Some(mind) = &mut self.mind else { return };
-        let mut hands = Hands {
+    /// Calls `act` with the agent, if the child has one that a driver knows.
+    fn with_agent(&mut self, act: impl FnOnce(&mut AgentSession, &mut Context)) {
+        let Some(agent) = &mut self.agent else { return };
+        let mut context = Context {
             terminal: &mut self.terminal,
             typist: &mut self.typist,
-            board: &mut self.board,
+            publisher: &mut self.publisher,
             lease: &mut self.lease,
             effects: &mut self.effects,
         };
-        act(mind, &mut hands);
+        act(agent, &mut context);
     }
 
-    fn take_size(&mut self, now: Now, size: Size) {
+    fn expire_lease(&mut self, now: Now) {
+        if let Some(holder) = self.lease.expire(now) {
+            let event = LeaseEvent { action: LeaseAction::Expired, holder };
+            self.publisher.log_by(now, &By::Coop, EventKind::Lease(event));
+        }
+    }
+
+    fn take_size(&mut self, now: Now, size: Size, by: Option<&By>) {
         if size != self.terminal.size() {
             self.terminal.resize(size);
-            self.board.snapshot.size = size;
-            self.with_mind(|mind, _| mind.screen_changed(now));
-            self.board.log(now, What::Resize(size));
+            self.publisher.snapshot.size = size;
+            self.with_agent(|agent, _| agent.screen_changed(now));
+            match by {
+                Some(by) => self.publisher.log_by(now, by, EventKind::Resize(size)),
+                None => self.publisher.log(now, EventKind::Resize(size)),
+            };
         }
     }
 
     fn output(&mut self, now: Now, bytes: Bytes) {
-        self.board.snapshot.bytes_read += bytes.len() as u64;
-        self.board.snapshot.last_output_epoch_ms = Some(now.epoch_ms);
+        self.publisher.snapshot.bytes_read += bytes.len() as u64;
+        self.publisher.snapshot.last_output_epoch_ms = Some(now.epoch_ms);
         self.last_activity = now.steady;
         self.life.printed(now);
-        // Readers get the bytes before the terminal has drawn them: rendering is no part of an echo's way.
-        self.board.shared().output.push(&bytes);
+        // Readers get the bytes before the terminal draws them, so that an echo does not wait for
+        // rendering.
+        self.publisher.published().output.push(&bytes);
         let fed = self.terminal.feed(&bytes);
         if self.life.exit.is_none() {
-            self.typist.answer_query(&fed.replies);
-            self.with_mind(|mind, hands| mind.output(now, &bytes, &fed.signals, hands));
+            self.typist.reply_to_query(now, &fed.replies);
+            self.with_agent(|agent, context| agent.output(now, &bytes, &fed.signals, context));
         }
     }
 
     fn publish(&mut self) {
-        self.board.snapshot.screen_seq = self.terminal.seq();
-        self.board.snapshot.recipe = Arc::clone(&self.recipe);
-        self.board.publish();
+        self.publisher.snapshot.screen_seq = self.terminal.seq();
+        self.publisher.snapshot.child_spec = Arc::clone(&self.child_spec);
+        self.publisher.publish();
     }
 }

@@ -1,40 +1,42 @@
-//! What a session is made of.
+//! The settings that a session is created with.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::Driver;
-use crate::session::backend::Backend;
-use crate::session::mind::Profile;
-use crate::session::recipe::Recipe;
+use crate::launch::Conversation;
+use crate::session::agent::Profile;
+use crate::session::backend::BackendKind;
+use crate::session::child_spec::ChildSpec;
 use crate::term::Size;
 
-/// What a session is made of.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// When this coop started: it tells its numbers and ids from another's.
+    /// When this coop started; it distinguishes this coop's numbers and ids from another's.
     pub epoch_ms: u64,
-    pub backend: Backend,
-    pub recipe: Recipe,
+    pub backend: BackendKind,
+    pub child_spec: ChildSpec,
+    /// The conversation that the first child continues.
+    pub conversation: Option<Conversation>,
     pub size: Size,
     pub ring_bytes: usize,
     pub scrollback_lines: usize,
-    /// How long to go on after the child's exit; `None` is forever.
+    /// How long coop stays after the child's exit; `None` means for ever.
     pub linger: Option<Duration>,
     pub idle_timeout: Option<Duration>,
-    /// Who attends to the agent; nobody does to a program that no driver knows.
-    pub attendance: Option<Attendance>,
+    /// None if no driver knows the program.
+    pub agent: Option<AgentSpec>,
 }
 
-/// A driver for each child, and how it goes about its work.
+/// Makes a driver for each child, and says how coop treats the agent.
 #[derive(Clone)]
-pub struct Attendance {
+pub struct AgentSpec {
     pub driver: Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>,
     pub profile: Profile,
 }
 
-impl std::fmt::Debug for Attendance {
+impl std::fmt::Debug for AgentSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attendance").field("profile", &self.profile).finish_non_exhaustive()
+        f.debug_struct("AgentSpec").field("profile", &self.profile).finish_non_exhaustive()
     }
 }

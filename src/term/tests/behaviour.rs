@@ -1,4 +1,4 @@
-//! What each query, signal, mode and reset does.
+//! The effect of each query, signal, mode and reset.
 
 use std::sync::Arc;
 
@@ -49,7 +49,18 @@ fn each_query_is_answered_once() {
         ("\x1b]10;?\x07", "\x1b]10;rgb:d8d8/d8d8/d8d8\x07"),
         ("\x1b]11;?\x1b\\", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"),
         ("\x1b]12;?\x07", "\x1b]12;rgb:d8d8/d8d8/d8d8\x07"),
-        ("\x1bP$qm\x1b\\", "\x1bP0$r\x1b\\"),
+        ("\x1b]4;1;?\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x07"),
+        // What was set is what is answered, until it is reset.
+        ("\x1b]11;#102030\x07\x1b]11;?\x07", "\x1b]11;rgb:1000/2000/3000\x07"),
+        ("\x1b]4;7;rgb:1/2/3\x07\x1b]4;7;?\x07", "\x1b]4;7;rgb:1111/2222/3333\x07"),
+        ("\x1b]12;#fff\x07\x1b]112\x07\x1b]12;?\x07", "\x1b]12;rgb:d8d8/d8d8/d8d8\x07"),
+        ("\x1bP$qm\x1b\\", "\x1bP1$r0m\x1b\\"),
+        ("\x1b[1;38;5;9mx\x1bP$qm\x1b\\", "\x1bP1$r0;1;91m\x1b\\"),
+        ("\x1b[2;3r\x1bP$qr\x1b\\", "\x1bP1$r2;3r\x1b\\"),
+        ("\x1b[?69h\x1b[3;9s\x1bP$qs\x1b\\", "\x1bP1$r3;9s\x1b\\"),
+        ("\x1b[1\"q\x1bP$q\"q\x1b\\", "\x1bP1$r1\"q\x1b\\"),
+        ("\x1bP$q\"p\x1b\\", "\x1bP1$r62;1\"p\x1b\\"),
+        ("\x1bP$qx\x1b\\", "\x1bP0$r\x1b\\"),
         ("\x1bP+q544e\x1b\\", "\x1bP0+r\x1b\\"),
         ("\x1b[18t", "\x1b[8;4;20t"),
         ("\x1b[21t", ""),
@@ -57,7 +68,12 @@ fn each_query_is_answered_once() {
         ("\x1b[?2004$p", "\x1b[?2004;2$y"),
         ("\x1b[?2004h\x1b[?2004$p", "\x1b[?2004;1$y"),
         ("\x1b[?1$p\x1b[?6$p\x1b[?7$p", "\x1b[?1;2$y\x1b[?6;2$y\x1b[?7;1$y"),
-        ("\x1b[?7l\x1b7\x1b[?7h\x1b8\x1b[?7$p", "\x1b[?7;2$y"),
+        // DECRC does not bring the wrapping back.
+        ("\x1b[?7l\x1b7\x1b[?7h\x1b8\x1b[?7$p", "\x1b[?7;1$y"),
+        ("\x1b[?45;69h\x1b[?45$p\x1b[?69$p", "\x1b[?45;1$y\x1b[?69;1$y"),
+        ("\x1b[?1048$p\x1b[?2027$p", "\x1b[?1048;1$y\x1b[?2027;3$y"),
+        ("\x1b[?7l\x1b[?7s\x1b[?7h\x1b[?7r\x1b[?7$p", "\x1b[?7;2$y"),
+        ("\x1b[?2004h\x1b[?2004;25s\x1b[?2004;25l\x1b[?2004;25r\x1b[?2004$p", "\x1b[?2004;1$y"),
         ("\x1b[?1049h\x1b[?1049$p\x1b[?47$p", "\x1b[?1049;1$y\x1b[?47;1$y"),
         (
             "\x1b[?1002;1006h\x1b[?1002$p\x1b[?1000$p\x1b[?1006$p",
@@ -72,12 +88,36 @@ fn each_query_is_answered_once() {
     ];
     for (asked, wanted) in cases {
         assert_eq!(replies(asked), wanted, "{asked:?}");
+        // A terminal that echoes sends the reply back as output.
+        assert_eq!(replies(wanted), "", "the reply to {asked:?} is a query itself");
+    }
+}
+
+#[test]
+fn a_query_with_more_than_its_own_parameters_is_none() {
+    for other in [
+        "\x1b[0;0c",
+        "\x1b[>0;10;0c",
+        "\x1b[>;c",
+        "\x1b[5;1n",
+        "\x1b[6;1n",
+        "\x1b[?6;1n",
+        "\x1b[?0u",
+        "\x1b[?1u",
+        "\x1b[>0;1q",
+        "\x1b[?2004;1$p",
+        "\x1b[4;1$p",
+        "\x1b[18;1t",
+        "\x1b[0:1c",
+    ] {
+        assert_eq!(replies(other), "", "{other:?}");
     }
 }
 
 #[test]
 fn replies_never_repeat_what_the_child_sent() {
-    let hostile = "\x1b]2;rm -rf\x07\x1b[21t\x1b[20t\x1bP$qrm -rf\r\x1b\\\x1bP+q726d\x1b\\\x1b]4;0;?\x07\x1b]52;c;?\x07\x1b]11;?;rm\x07";
+    let hostile = "\x1b]2;rm -rf\x07\x1b[21t\x1b[20t\x1bP$qrm -rf\r\x1b\\\
+                   \x1bP+q726d\x1b\\\x1b]4;0;?\x07\x1b]52;c;?\x07\x1b]11;?;rm\x07";
     let reply = replies(hostile);
     assert!(!reply.contains("rm") && !reply.contains('\r') && !reply.contains("726d"), "{reply:?}");
     let mut odd = Terminal::new(size(10, 2), 0, "1\x1b\\\rls");
@@ -85,19 +125,28 @@ fn replies_never_repeat_what_the_child_sent() {
 }
 
 #[test]
-fn what_the_program_says_is_signalled() {
+fn each_message_of_the_program_is_a_signal() {
     let title = |text: &str| Signal::Title(text.to_owned());
     let cases: Vec<(&str, Vec<Signal>)> = vec![
         ("\x1b]0;one\x07\x1b]2;two\x1b\\", vec![title("one"), title("two")]),
         ("\x1b]2;same\x07\x1b]2;same\x07", vec![title("same")]),
         ("\x1b]2;\u{2733} é\x07", vec![title("\u{2733} é")]),
         ("\x1b]2;a\x1b[22;0t\x1b]2;b\x07", vec![title("b")]),
-        ("\x1b]2;a\x07\x1b[22;0t\x1b]2;b\x07\x1b[23;0t\x1b[23;0t", vec![title("a"), title("b"), title("a")]),
+        (
+            "\x1b]2;a\x07\x1b[22;0t\x1b]2;b\x07\x1b[23;0t\x1b[23;0t",
+            vec![title("a"), title("b"), title("a")],
+        ),
         (
             "\x1b]9;4;1;10\x07\x1b]9;4;1;10\x07\x1b]9;4;0\x07",
-            vec![Signal::Progress(Progress::Running { percent: 10 }), Signal::Progress(Progress::Cleared)],
+            vec![
+                Signal::Progress(Progress::Running { percent: 10 }),
+                Signal::Progress(Progress::Cleared),
+            ],
         ),
-        ("\x1b]9;hey\x07", vec![Signal::Notification(Notification { title: None, body: "hey".into() })]),
+        (
+            "\x1b]9;hey\x07",
+            vec![Signal::Notification(Notification { title: None, body: "hey".into() })],
+        ),
         (
             "\x1b]777;notify;T;b\x1b\\",
             vec![Signal::Notification(Notification { title: Some("T".into()), body: "b".into() })],
@@ -110,7 +159,11 @@ fn what_the_program_says_is_signalled() {
             "\x1b[?2004h\x1b[?2004h\x1b[?25l",
             vec![
                 Signal::Modes(Modes { bracketed_paste: true, ..Modes::default() }),
-                Signal::Modes(Modes { bracketed_paste: true, cursor_visible: false, ..Modes::default() }),
+                Signal::Modes(Modes {
+                    bracketed_paste: true,
+                    cursor_visible: false,
+                    ..Modes::default()
+                }),
             ],
         ),
     ];
@@ -140,12 +193,17 @@ fn modes_are_recorded() {
 }
 
 #[test]
-fn resets_reset_what_they_should() {
-    let (mut terminal, _) = fed("\x1b]2;t\x07\x1b[?1;2004;1000h\x1b=\x1b[?25l\x1b[4h\x1b[2;3r\x1b[?6h");
+fn soft_and_hard_resets_reset_their_modes() {
+    let (mut terminal, _) =
+        fed("\x1b]2;t\x07\x1b[?1;2004;1000h\x1b=\x1b[?25l\x1b[4h\x1b[2;3r\x1b[?6h");
     terminal.feed(b"\x1b[!p");
-    let soft = Modes { bracketed_paste: true, mouse_tracking: MouseTracking::Buttons, ..Modes::default() };
+    let soft =
+        Modes { bracketed_paste: true, mouse_tracking: MouseTracking::Buttons, ..Modes::default() };
     assert_eq!(terminal.modes(), soft);
-    assert_eq!(terminal.feed(b"\x1b[4$p\x1b[?6$p\x1b[?1$p").replies, b"\x1b[4;2$y\x1b[?6;2$y\x1b[?1;2$y");
+    assert_eq!(
+        terminal.feed(b"\x1b[4$p\x1b[?6$p\x1b[?1$p").replies,
+        b"\x1b[4;2$y\x1b[?6;2$y\x1b[?1;2$y"
+    );
 
     let (mut terminal, _) = fed("1\r\n2\r\n3\r\n4\r\n5\x1b]2;t\x07\x1b[?1049;2004;1004h");
     assert_eq!(history(&terminal), ["1"]);
@@ -158,7 +216,7 @@ fn resets_reset_what_they_should() {
 }
 
 #[test]
-fn lines_that_scroll_off_are_kept_with_their_looks() {
+fn lines_that_scroll_off_are_kept_with_their_colours() {
     let mut terminal = terminal(6, 2);
     terminal.feed(b"one\r\n\x1b[31mtwo\x1b[m\r\n\r\nlong line\r\nend");
     assert_eq!(history(&terminal), ["one", "\x1b[0;31mtwo\x1b[0m", "", "long l"]);
@@ -178,7 +236,7 @@ fn lines_that_scroll_off_are_kept_with_their_looks() {
 }
 
 #[test]
-fn a_scrolling_region_keeps_its_lines_to_itself() {
+fn lines_of_a_scrolling_region_are_not_kept() {
     let mut terminal = terminal(6, 4);
     terminal.feed(b"a\r\nb\r\nc\r\nd\x1b[2;3r\x1b[3;1H\nx\ny");
     assert!(terminal.scrollback().is_empty());
@@ -238,7 +296,8 @@ fn the_counter_grows_with_visible_changes_only() {
         assert_eq!(terminal.seq().0, before.seq().0 + 1, "{bytes:?}");
         assert_eq!(terminal.screen().seq(), terminal.seq());
     }
-    let unchanging: [&[u8]; 6] = [b"", b"\x1b[1m", b"\x1b[c", b"\x1b]2;t\x07", b"\x1b[?2004h", b"\x07"];
+    let unchanging: [&[u8]; 6] =
+        [b"", b"\x1b[1m", b"\x1b[c", b"\x1b]2;t\x07", b"\x1b[?2004h", b"\x07"];
     for bytes in unchanging {
         let before = terminal.screen();
         terminal.feed(bytes);
@@ -268,9 +327,12 @@ fn rows_that_did_not_change_are_shared() {
 }
 
 #[test]
-fn another_child_gets_a_fresh_terminal() {
+fn another_child_gets_a_reset_terminal() {
     let mut terminal = terminal(10, 3);
-    terminal.feed(b"1\r\n2\r\n3\r\n4\x1b]2;t\x07\x1b]9;4;3\x07\x1b[?1049;2004h\x1b[2;3r\x1b[?6h\x1b[31mALT\x1b]2;unfinish");
+    terminal.feed(
+        b"1\r\n2\r\n3\r\n4\x1b]2;t\x07\x1b]9;4;3\x07\
+          \x1b[?1049;2004h\x1b[2;3r\x1b[?6h\x1b[31mALT\x1b]2;unfinish",
+    );
     terminal.reset_for_new_child();
     assert_eq!(history(&terminal), ["1", "2", "3", "4"]);
     assert_eq!(
@@ -300,10 +362,10 @@ fn text_is_decoded_as_utf_8() {
         (b"a\xc2\x9b1mb", "a1mb"),
         (b"a\x9b1mb", "a\u{fffd}1mb"),
         (b"a\x7fb\0c", "abc"),
-        ("\u{26a0}\u{fe0f}x".as_bytes(), "\u{26a0}x"),
-        ("👩\u{200d}👩\u{200d}👧x".as_bytes(), "👩x"),
-        ("👍\u{1f3fd}👍x".as_bytes(), "👍👍x"),
-        ("👩\u{200d}\x1b[m👧x\u{200d}y".as_bytes(), "👩👧xy"),
+        ("\u{26a0}\u{fe0f}x".as_bytes(), "\u{26a0}\u{fe0f}x"),
+        ("👩\u{200d}👩\u{200d}👧x".as_bytes(), "👩\u{200d}👩\u{200d}👧x"),
+        ("👍\u{1f3fd}👍x".as_bytes(), "👍\u{1f3fd}👍x"),
+        ("👩\u{200d}\x1b[m👧x\u{200d}y".as_bytes(), "👩\u{200d}👧x\u{200d}y"),
     ];
     for (bytes, wanted) in cases {
         let mut terminal = terminal(20, 1);

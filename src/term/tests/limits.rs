@@ -43,11 +43,12 @@ fn saved_titles_are_bounded() {
     for n in 0..1000 {
         terminal.feed(format!("\x1b]2;{n}\x07\x1b[22;0t").as_bytes());
     }
-    let popped = (0..1000).filter(|_| !terminal.feed(b"\x1b[23;0t\x1b]2;\x07").signals.is_empty()).count();
+    let popped =
+        (0..1000).filter(|_| !terminal.feed(b"\x1b[23;0t\x1b]2;\x07").signals.is_empty()).count();
     assert!(popped <= 17, "{popped}");
 }
 
-/// Each would be hours of work or gigabytes of memory if its number were taken at its word.
+/// Each would be hours of work or gigabytes of memory without a limit on its number.
 #[test]
 fn huge_numbers_mean_the_edge_of_the_screen() {
     let mut terminal = Terminal::new(size(1000, 1000), 10, "0");

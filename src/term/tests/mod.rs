@@ -1,6 +1,8 @@
 //! The terminal as a whole: properties, behaviour and recorded programs.
 
 mod behaviour;
+mod differential;
+mod exact;
 mod limits;
 mod properties;
 mod recorded;

@@ -135,10 +135,18 @@ fn assert_same(one: &mut Terminal, other: &mut Terminal) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 128,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn chunks_make_no_difference(bytes in stream(), size in any_size(), cuts in prop::collection::vec(1_usize..9, 1..8)) {
+    fn the_result_is_the_same_however_the_bytes_are_cut(
+        bytes in stream(),
+        size in any_size(),
+        cuts in prop::collection::vec(1_usize..9, 1..8),
+    ) {
         let mut whole = Terminal::new(size, 50, "1");
         let wanted = whole.feed(&bytes);
         for cuts in [&cuts[..], &[1]] {
@@ -151,23 +159,31 @@ proptest! {
     }
 
     #[test]
-    fn a_dump_replays_to_the_same_terminal(before in stream(), after in stream(), size in any_size()) {
+    fn a_dump_replays_to_the_same_terminal(
+        before in stream(),
+        after in stream(),
+        size in any_size(),
+    ) {
         let mut original = Terminal::new(size, 50, "1");
         original.feed(&before);
         let mut replayed = Terminal::new(size, 50, "1");
         let dump = original.dump();
         replayed.feed(&dump);
         assert_same(&mut original, &mut replayed);
-        // Nothing but the saved titles is lost: both go on in the same way.
+        // Nothing but the saved titles is lost: both continue in the same way.
         let after: Vec<u8> = String::from_utf8_lossy(&after).replace("\x1b[23;0t", "").into_bytes();
         prop_assert_eq!(original.feed(&after).replies, replayed.feed(&after).replies);
         let (left, right) = (original.screen(), replayed.screen());
-        prop_assert_eq!(left.ansi_lines().collect::<Vec<_>>(), right.ansi_lines().collect::<Vec<_>>());
+        let rows = |screen: &crate::term::Screen| screen.ansi_lines().collect::<Vec<_>>();
+        prop_assert_eq!(rows(&left), rows(&right));
         prop_assert_eq!(left.cursor(), right.cursor());
     }
 
     #[test]
-    fn no_bytes_and_no_sizes_break_it(steps in prop::collection::vec((stream(), any_size()), 1..6), wide in 1_u32..1001) {
+    fn no_bytes_and_no_sizes_cause_a_panic(
+        steps in prop::collection::vec((stream(), any_size()), 1..6),
+        wide in 1_u32..1001,
+    ) {
         let mut terminal = terminal(10, 3);
         for (bytes, size) in steps {
             terminal.feed(&bytes);
@@ -184,21 +200,27 @@ proptest! {
     }
 
     #[test]
-    fn a_snapshot_reuses_only_rows_that_did_not_change(steps in prop::collection::vec(stream(), 1..5), size in any_size()) {
-        let mut looked = Terminal::new(size, 50, "1");
-        let mut unlooked = Terminal::new(size, 50, "1");
+    fn a_snapshot_reuses_only_rows_that_did_not_change(
+        steps in prop::collection::vec(stream(), 1..5),
+        size in any_size(),
+    ) {
+        let mut with_snapshots = Terminal::new(size, 50, "1");
+        let mut without_snapshots = Terminal::new(size, 50, "1");
         for bytes in &steps {
-            let before = looked.screen();
-            looked.feed(bytes);
-            unlooked.feed(bytes);
-            let after = looked.screen();
+            let before = with_snapshots.screen();
+            with_snapshots.feed(bytes);
+            without_snapshots.feed(bytes);
+            let after = with_snapshots.screen();
             prop_assert_eq!(before.shows_the_same(&after) || before.seq() != after.seq(), true);
         }
-        assert_same(&mut looked, &mut unlooked);
+        assert_same(&mut with_snapshots, &mut without_snapshots);
     }
 
     #[test]
-    fn garbage_is_only_garbage(bytes in prop::collection::vec(any::<u8>(), 0..2000), cuts in prop::collection::vec(1_usize..99, 1..4)) {
+    fn random_bytes_give_the_same_screen_however_they_are_cut(
+        bytes in prop::collection::vec(any::<u8>(), 0..2000),
+        cuts in prop::collection::vec(1_usize..99, 1..4),
+    ) {
         let mut whole = terminal(11, 5);
         let wanted = whole.feed(&bytes);
         let mut cut = terminal(11, 5);

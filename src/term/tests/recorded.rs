@@ -1,29 +1,24 @@
-//! Recorded output of real programs, each `<case>.raw` with the screen it must lead to beside it.
-//! With `UPDATE_EXPECT=1` the expectations are written anew; look at the difference.
+//! Recorded output of real programs, each `<case>.raw` with the screen it must lead to beside it
+//! (see [`fixtures`]).
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::size;
+use crate::fixtures;
 use crate::term::{Size, Terminal};
 
 fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/term");
-    let mut cases: Vec<_> = fs::read_dir(&folder)
-        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "raw"))
-        .collect();
-    cases.sort();
-    assert!(!cases.is_empty(), "no recordings in {}", folder.display());
-    cases
+    fixtures::recordings(&fixtures::folder("term"), &["raw"])
 }
 
-/// The size stands in the expectation's first line; a new recording is taken to be 80x24.
-fn recorded_size(expected: &str) -> Size {
+/// The size is in the expectation's first line; a new recording is taken to be 80x24.
+pub(super) fn recorded_size(expected: &str) -> Size {
     let numbers = expected.lines().next().and_then(|line| line.strip_prefix("size: "));
-    let Some((cols, rows)) = numbers.and_then(|numbers| numbers.split_once('x')) else { return size(80, 24) };
+    let Some((cols, rows)) = numbers.and_then(|numbers| numbers.split_once('x')) else {
+        return size(80, 24);
+    };
     size(cols.parse().unwrap(), rows.parse().unwrap())
 }
 
@@ -40,7 +35,8 @@ fn describe(terminal: &mut Terminal) -> String {
         if cursor.visible { "visible" } else { "hidden" }
     )
     .unwrap();
-    writeln!(text, "screen: {}", if screen.alt_screen() { "alternate" } else { "primary" }).unwrap();
+    writeln!(text, "screen: {}", if screen.alt_screen() { "alternate" } else { "primary" })
+        .unwrap();
     writeln!(text, "title: {:?}", screen.title()).unwrap();
     writeln!(text, "scrollback: {} lines", terminal.scrollback().len()).unwrap();
     for (number, row) in terminal.scrollback().last(usize::MAX) {
@@ -54,26 +50,18 @@ fn describe(terminal: &mut Terminal) -> String {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "asking for new expectations is no configuration of coop")]
-fn recordings_lead_to_their_screens() {
-    let update = std::env::var_os("UPDATE_EXPECT").is_some();
+fn each_recording_renders_its_expected_screen() {
     for raw in cases() {
-        let expectation = raw.with_extension("expected");
-        let expected = fs::read_to_string(&expectation).unwrap_or_default();
-        let mut terminal = Terminal::new(recorded_size(&expected), 1000, "0");
+        let size = recorded_size(&fixtures::expected(&raw));
+        let mut terminal = Terminal::new(size, 1000, "0");
         terminal.feed(&fs::read(&raw).unwrap());
-        let shown = describe(&mut terminal);
-        if update {
-            fs::write(&expectation, shown).unwrap();
-        } else {
-            assert_eq!(shown, expected, "{}", raw.display());
-        }
+        fixtures::compare(&raw, &describe(&mut terminal));
     }
 }
 
-/// A client that attaches at any moment sees what one sees that was there from the start.
+/// A client that attaches at any moment sees the same screen as one attached from the start.
 #[test]
-fn recordings_can_be_joined_anywhere() {
+fn a_dump_taken_anywhere_in_a_recording_replays() {
     for raw in cases() {
         let bytes = fs::read(&raw).unwrap();
         for part in 1..=16 {
@@ -82,7 +70,11 @@ fn recordings_can_be_joined_anywhere() {
             first.feed(before);
             let mut second = Terminal::new(size(80, 24), 0, "0");
             second.feed(&first.dump());
-            assert!(first.screen().shows_the_same(&second.screen()), "{} after {part}/17", raw.display());
+            assert!(
+                first.screen().shows_the_same(&second.screen()),
+                "{} after {part}/17",
+                raw.display()
+            );
             first.feed(after);
             second.feed(after);
             let (first, second) = (first.screen(), second.screen());

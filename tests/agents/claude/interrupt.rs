@@ -1,11 +1,16 @@
-//! The real claude is stopped, whatever it is doing.
+//! Interrupts of the real claude in every phase of a turn.
 
+use crate::harness::Setup;
 use crate::interrupt;
-use crate::world::Setup;
 
 #[tokio::test]
-async fn before_anything_has_streamed() {
-    interrupt::before_anything_has_streamed(Setup::claude()).await;
+async fn soon_after_a_message() {
+    interrupt::soon_after_a_message(Setup::claude()).await;
+}
+
+#[tokio::test]
+async fn before_the_reply_starts() {
+    interrupt::before_the_reply_starts(Setup::claude()).await;
 }
 
 #[tokio::test]
@@ -29,25 +34,27 @@ async fn at_a_question() {
 }
 
 #[tokio::test]
-async fn at_rest_there_is_nothing_to_stop() {
-    interrupt::at_rest_there_is_nothing_to_stop(Setup::claude()).await;
+async fn an_idle_agent_is_not_interrupted() {
+    interrupt::an_idle_agent_is_not_interrupted(Setup::claude()).await;
 }
 
 #[tokio::test]
 async fn while_it_thinks() {
-    let Some(mut world) = Setup::claude().idle().await else { return };
-    world.works_at("gate", "#think deeply #hold gate #say never").await;
-    interrupt::stopped_and_alive(&mut world, "after the thought").await;
+    let Some(mut session) = Setup::claude().idle().await else { return };
+    session.nudge_until_hold("gate", "#think deeply #hold gate #say never").await;
+    interrupt::interrupts_and_continues(&mut session, "after the thought").await;
 }
 
-/// An Escape that somebody presses is seen as well as coop's own.
+/// An Escape at the keyboard has the same effect as coop's interrupt.
 #[tokio::test]
-async fn by_a_person() {
-    let Some(mut world) = Setup::claude().idle().await else { return };
-    for (name, text) in [("one", "#hold one #say never"), ("two", "#stream 3x0 #hold two #say never")] {
-        let nudged = world.works_at(name, text).await;
-        world.press("\x1b").await;
-        world.wait_state_after(nudged.seq, "idle").await;
-        world.echoes(&format!("after {name}")).await;
+async fn by_a_user_at_the_keyboard() {
+    let Some(mut session) = Setup::claude().idle().await else { return };
+    for (name, text) in
+        [("one", "#hold one #say never"), ("two", "#stream 3x0 #hold two #say never")]
+    {
+        let nudged = session.nudge_until_hold(name, text).await;
+        session.press("\x1b").await;
+        session.wait_state_after(nudged.seq, "idle").await;
+        session.round_trip(&format!("after {name}")).await;
     }
 }

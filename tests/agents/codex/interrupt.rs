@@ -1,11 +1,16 @@
-//! The real codex is stopped, whatever it is doing.
+//! Interrupts of the real codex in every phase of a turn.
 
+use crate::harness::Setup;
 use crate::interrupt;
-use crate::world::Setup;
 
 #[tokio::test]
-async fn before_anything_has_streamed() {
-    interrupt::before_anything_has_streamed(Setup::codex()).await;
+async fn soon_after_a_message() {
+    interrupt::soon_after_a_message(Setup::codex()).await;
+}
+
+#[tokio::test]
+async fn before_the_reply_starts() {
+    interrupt::before_the_reply_starts(Setup::codex()).await;
 }
 
 #[tokio::test]
@@ -24,15 +29,15 @@ async fn at_a_question() {
 }
 
 #[tokio::test]
-async fn at_rest_there_is_nothing_to_stop() {
-    interrupt::at_rest_there_is_nothing_to_stop(Setup::codex()).await;
+async fn an_idle_agent_is_not_interrupted() {
+    interrupt::an_idle_agent_is_not_interrupted(Setup::codex()).await;
 }
 
 #[tokio::test]
-async fn while_a_command_runs_that_goes_on_in_the_background() {
-    let Some(mut world) = Setup::codex().idle().await else { return };
+async fn while_a_command_runs_that_continues_in_the_background() {
+    let Some(mut session) = Setup::codex().idle().await else { return };
     let call = serde_json::json!({ "cmd": "touch begun; sleep 120", "yield_time_ms": 30000 });
-    world.nudge(&format!("#tool exec_command {call}")).await.expect("taken");
-    world.wait_file("begun").await;
-    interrupt::stopped_and_alive(&mut world, "after the command").await;
+    session.nudge(&format!("#tool exec_command {call}")).await.expect("taken");
+    session.wait_file("begun").await;
+    interrupt::interrupts_and_continues(&mut session, "after the command").await;
 }

@@ -1,9 +1,9 @@
-//! Messages for the real codex: each arrives once, whole, and as a message.
+//! Messages to the real codex: each arrives once, complete, and as a message.
 
+use crate::harness::Setup;
 use crate::nudge;
-use crate::world::Setup;
 
-/// What it could take for something else than a message.
+/// Messages that codex could take for something else.
 const TRICKY: [&str; 11] = [
     "is this a question? {n}",
     "? {n}",
@@ -19,23 +19,23 @@ const TRICKY: [&str; 11] = [
 ];
 
 #[tokio::test]
-async fn fifty_messages_in_a_row_arrive_once_each_and_whole() {
-    nudge::fifty_in_a_row_arrive_once_each_and_whole(Setup::codex(), &TRICKY).await;
+async fn fifty_messages_arrive_once_and_complete() {
+    nudge::fifty_messages_arrive_once_and_complete(Setup::codex(), &TRICKY).await;
 }
 
 #[tokio::test]
-async fn a_busy_agent_refuses_or_queues_and_nothing_is_lost() {
-    nudge::a_busy_agent_refuses_or_queues_and_nothing_is_lost(Setup::codex()).await;
+async fn a_busy_agent_refuses_or_queues_messages() {
+    nudge::a_busy_agent_refuses_or_queues_messages(Setup::codex()).await;
 }
 
 #[tokio::test]
-async fn an_interrupting_message_takes_the_place_of_the_turn() {
-    nudge::an_interrupting_message_takes_the_place_of_the_turn(Setup::codex()).await;
+async fn an_interrupting_message_replaces_the_turn() {
+    nudge::an_interrupting_message_replaces_the_turn(Setup::codex()).await;
 }
 
 #[tokio::test]
-async fn a_draft_of_somebody_is_never_sent_along() {
-    let Some(mut world) = Setup::codex().idle().await else { return };
-    world.press("half a thought").await;
-    nudge::none_goes_over_a_draft(&mut world, "half a thought", "›").await;
+async fn a_draft_is_never_sent_with_a_message() {
+    let Some(mut session) = Setup::codex().idle().await else { return };
+    session.press("half a thought").await;
+    nudge::a_draft_blocks_messages(&mut session, "half a thought", "›").await;
 }

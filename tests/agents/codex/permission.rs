@@ -1,17 +1,18 @@
-//! Permissions that the real codex asks for: seen with everything they are about, and answered by meaning.
+//! Permissions that the real codex asks for: their content, and their answers.
 
 use coop_client::v1;
 
-use crate::permission::{self, Manner};
-use crate::world::Setup;
+use crate::harness::Setup;
+use crate::permission::{self, CommandDialog};
 
-/// A model that codex gives its tool for edits, and no dialog about a newer one.
-const EDITING: [&str; 4] = ["-m", "gpt-5.5", "-c", "notice.model_migrations={\"gpt-5.5\"=\"gpt-6-sol\"}"];
+/// A model for which codex has its edit tool, without a dialog about a newer model.
+const EDITING: [&str; 4] =
+    ["-m", "gpt-5.5", "-c", "notice.model_migrations={\"gpt-5.5\"=\"gpt-6-sol\"}"];
 
 #[tokio::test]
-async fn a_command_is_shown_whole_and_allowed() {
-    let manner = Manner { tool: "Bash", yes: "Yes, proceed (y)", via: "keys" };
-    permission::a_command_is_shown_whole_and_allowed(Setup::codex(), manner).await;
+async fn a_command_is_shown_in_full_and_allowed() {
+    let dialog = CommandDialog { tool: "Bash", yes: "Yes, proceed (y)", via: "keys" };
+    permission::a_command_is_shown_in_full_and_allowed(Setup::codex(), dialog).await;
 }
 
 #[tokio::test]
@@ -20,8 +21,8 @@ async fn a_denied_command_never_runs_and_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn two_in_a_row_are_two_prompts_and_a_late_answer_reaches_neither() {
-    permission::two_are_two_prompts_and_a_late_answer_reaches_neither(Setup::codex(), "").await;
+async fn two_consecutive_commands_are_two_prompts_and_a_late_answer_is_stale() {
+    permission::two_commands_are_two_prompts_and_a_late_answer_is_stale(Setup::codex(), "").await;
 }
 
 #[tokio::test]
@@ -30,69 +31,91 @@ async fn a_message_at_a_dialog_is_refused_and_approves_nothing() {
 }
 
 #[tokio::test]
-async fn always_allowing_a_command_asks_no_more() {
-    let Some(mut world) = Setup::codex().idle().await else { return };
-    let calls = [(); 2].map(|()| world.shell_call("touch made"));
-    permission::allowed_for_good(&mut world, "Bash", calls, "Yes, and don't ask again for commands").await;
-    assert!(world.workspace().join("made").exists());
+async fn always_allowing_a_command_stops_its_prompts() {
+    let Some(mut session) = Setup::codex().idle().await else { return };
+    let calls = [(); 2].map(|()| session.shell_call("touch made"));
+    permission::always_allowing_stops_prompts(
+        &mut session,
+        "Bash",
+        calls,
+        "Yes, and don't ask again for commands",
+    )
+    .await;
+    assert!(session.workspace().join("made").exists());
 }
 
 #[tokio::test]
-async fn edits_are_asked_about_once_for_each_file() {
-    let Some(mut world) = Setup::codex().args(&EDITING).args(&["-s", "read-only"]).idle().await else {
+async fn edits_are_prompts_until_the_file_is_always_allowed() {
+    let Some(mut session) = Setup::codex().args(&EDITING).args(&["-s", "read-only"]).idle().await
+    else {
         return;
     };
     let patch = |file: &str, line: &str| {
         let patch = format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n");
         format!("#tool apply_patch {}", serde_json::json!(patch))
     };
-    world.nudge(&patch("denied", "x")).await.expect("taken");
-    let prompt = world.wait_prompt().await;
-    assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("permission", Some("apply_patch")));
+    session.nudge(&patch("denied", "x")).await.expect("taken");
+    let prompt = session.wait_prompt().await;
+    assert_eq!(
+        (prompt.r#type.as_str(), prompt.tool.as_deref()),
+        ("permission", Some("apply_patch"))
+    );
     assert!(prompt.input_full.is_some_and(|input| input.contains("Add File: denied")));
-    world.decline().await;
-    world.wait_state("idle").await;
-    world.nudge(&format!("{} #say once", patch("once", "x"))).await.expect("taken");
-    world.wait_prompt().await;
-    world.accept().await;
-    world.hear("once").await;
-    world.wait_state("idle").await;
-    assert!(world.workspace().join("once").exists());
+    session.decline().await;
+    session.wait_state("idle").await;
+    session.nudge(&format!("{} #say once", patch("once", "x"))).await.expect("taken");
+    session.wait_prompt().await;
+    session.accept().await;
+    session.wait_reply("once").await;
+    session.wait_state("idle").await;
+    assert!(session.workspace().join("once").exists());
     let calls = [patch("made", "first"), patch("made", "second")];
-    permission::allowed_for_good(
-        &mut world,
+    permission::always_allowing_stops_prompts(
+        &mut session,
         "apply_patch",
         calls,
         "Yes, and don't ask again for these files",
     )
     .await;
-    assert!(!world.workspace().join("denied").exists());
-    assert!(world.workspace().join("made").exists());
-    assert_eq!(world.states().iter().filter(|state| *state == "prompt").count(), 3, "{:?}", world.states());
+    assert!(!session.workspace().join("denied").exists());
+    assert!(session.workspace().join("made").exists());
+    assert_eq!(
+        session.states().iter().filter(|state| *state == "prompt").count(),
+        3,
+        "{:?}",
+        session.states()
+    );
 }
 
 #[tokio::test]
-async fn without_hooks_it_works_as_well_and_says_so() {
-    for setup in
-        [Setup::codex().coop(&["--groom", "pristine"]), Setup::codex().args(&["-c", "hooks.Stop=[]"])]
-    {
-        let Some(mut world) = setup.idle().await else { return };
-        let reason = world.explain().await.reason;
-        assert!(reason.contains("no hooks are heard"), "{reason}");
-        world.nudge(&format!("{} #say done", world.shell_call("touch made"))).await.expect("taken");
-        let prompt = world.wait_prompt().await;
+async fn permissions_work_without_hooks_and_explain_says_so() {
+    for setup in [
+        Setup::codex().coop(&["--groom", "pristine"]),
+        Setup::codex().args(&["-c", "hooks.Stop=[]"]),
+    ] {
+        let Some(mut session) = setup.idle().await else { return };
+        let reason = session.explain().await.reason;
+        assert!(reason.contains("the agent's hooks do not reach coop"), "{reason}");
+        session
+            .nudge(&format!("{} #say done", session.shell_call("touch made")))
+            .await
+            .expect("taken");
+        let prompt = session.wait_prompt().await;
         assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("permission", Some("Bash")));
-        // The log has the input, and may be written after the dialog is drawn.
+        // The input comes from the log, which may be written after the dialog is drawn.
         let input = |agent: &v1::GetAgentStateResponse| agent.prompt.as_ref()?.input_full.clone();
-        let input = world.wait_for("the input of the tool", input).await;
+        let input = session.wait_for("the input of the tool", input).await;
         assert!(input.contains("touch made"), "{input}");
-        world.accept().await;
-        world.hear("done").await;
-        world.wait_state("idle").await;
-        world.nudge(&world.shell_call("touch never")).await.expect("taken");
-        world.wait_prompt().await;
-        world.decline().await;
-        world.wait_state("idle").await;
-        assert!(world.workspace().join("made").exists() && !world.workspace().join("never").exists());
+        session.accept().await;
+        session.wait_reply("done").await;
+        session.wait_state("idle").await;
+        session.nudge(&session.shell_call("touch never")).await.expect("taken");
+        session.wait_prompt().await;
+        session.decline().await;
+        session.wait_state("idle").await;
+        assert!(
+            session.workspace().join("made").exists()
+                && !session.workspace().join("never").exists()
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! Gemini on a machine where it has never run: it asks whether to trust the folder, starts itself anew, asks how to sign
-//! in, and for the key.
+//! The first run of gemini on a machine: it asks whether to trust the folder, restarts itself, and
+//! asks for the login method and the key.
 
 use coop_client::v1;
 
-use crate::world::{Setup, World};
+use crate::harness::{Setup, TestSession};
 
-/// Nothing but what keeps it from calling home; it runs in two processes, as it usually does.
-fn virgin() -> Setup {
+/// Only settings that stop its own network traffic; it runs in two processes, as by default.
+fn unconfigured() -> Setup {
     let quiet = serde_json::json!({
         "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
         "privacy": { "usageStatisticsEnabled": false },
@@ -18,56 +18,62 @@ fn virgin() -> Setup {
         .env("GEMINI_CLI_NO_RELAUNCH", "")
 }
 
-async fn sign_in(world: &mut World) {
-    let prompt = world.wait_prompt_of("auth_method").await;
+async fn sign_in(session: &mut TestSession) {
+    let prompt = session.wait_prompt_of("auth_method").await;
     assert_eq!(prompt.r#type, "setup");
-    let by_key = prompt.options.iter().position(|label| label == "Use Gemini API Key").expect("there");
-    world.choose(i32::try_from(by_key + 1).expect("small")).await.expect("chosen");
-    let prompt = world.wait_prompt_of("api_key").await;
+    let by_key =
+        prompt.options.iter().position(|label| label == "Use Gemini API Key").expect("there");
+    session.choose(i32::try_from(by_key + 1).expect("small")).await.expect("chosen");
+    let prompt = session.wait_prompt_of("api_key").await;
     let key = v1::RespondRequest {
         prompt_id: Some(prompt.id),
         text: Some("a-key-of-the-test".to_owned()),
         ..Default::default()
     };
-    assert_eq!(world.respond(key).await.expect("given").outcome, "answered");
-    world.wait_state("idle").await;
-    let states = world.states();
-    let last = states.iter().rposition(|state| state == "prompt").expect("there were some");
-    assert!(!states[..last].iter().any(|state| state == "idle"), "idle before it is set up: {states:?}");
+    assert_eq!(session.respond(key).await.expect("given").outcome, "answered");
+    session.wait_state("idle").await;
+    session.assert_not_idle_before_last_prompt();
 }
 
 #[tokio::test]
-async fn a_fresh_gemini_is_led_to_its_prompt_by_answers() {
-    let Some(mut world) = virgin().coop(&["--groom", "manual"]).start().await else { return };
-    let trust = world.wait_prompt_of("trust").await;
+async fn a_new_gemini_is_set_up_with_answers() {
+    let Some(mut session) = unconfigured().coop(&["--groom", "manual"]).start().await else {
+        return;
+    };
+    let trust = session.wait_prompt_of("trust").await;
     assert_eq!(trust.options.first().map(|label| label.starts_with("Trust folder")), Some(true));
-    world.accept().await;
-    sign_in(&mut world).await;
-    world.echoes("hello by answers").await;
-    assert_eq!(world.api.user_messages(), ["hello by answers"]);
+    session.accept().await;
+    sign_in(&mut session).await;
+    session.round_trip("hello by answers").await;
+    assert_eq!(session.api.user_messages(), ["hello by answers"]);
 }
 
 #[tokio::test]
-async fn a_fresh_gemini_without_hooks_is_not_taken_for_idle() {
-    let Some(mut world) = virgin().coop(&["--groom", "pristine"]).start().await else { return };
-    world.wait_prompt_of("trust").await;
-    world.accept().await;
-    sign_in(&mut world).await;
-    world.echoes("hello without hooks").await;
+async fn a_new_gemini_without_hooks_is_not_idle_before_its_setup() {
+    let Some(mut session) = unconfigured().coop(&["--groom", "pristine"]).start().await else {
+        return;
+    };
+    session.wait_prompt_of("trust").await;
+    session.accept().await;
+    sign_in(&mut session).await;
+    session.round_trip("hello without hooks").await;
 }
 
 #[tokio::test]
-async fn a_groomed_gemini_trusts_its_folder_and_asks_how_to_sign_in() {
-    let Some(mut world) = virgin().start().await else { return };
-    sign_in(&mut world).await;
-    world.echoes("hello by myself").await;
+async fn a_groomed_gemini_trusts_its_folder_and_asks_for_a_login() {
+    let Some(mut session) = unconfigured().start().await else { return };
+    sign_in(&mut session).await;
+    session.round_trip("hello by myself").await;
 }
 
 #[tokio::test]
-async fn the_hooks_are_heard_after_the_restart() {
-    let Some(mut world) = virgin().start().await else { return };
-    sign_in(&mut world).await;
-    world.echoes("heard").await;
-    let votes = world.explain().await.votes;
-    assert!(votes.iter().any(|vote| vote.tier == "hooks" && vote.cause == "hook:AfterAgent"), "{votes:?}");
+async fn hooks_work_after_the_restart() {
+    let Some(mut session) = unconfigured().start().await else { return };
+    sign_in(&mut session).await;
+    session.round_trip("after the restart").await;
+    let votes = session.explain().await.votes;
+    assert!(
+        votes.iter().any(|vote| vote.tier == "hooks" && vote.cause == "hook:AfterAgent"),
+        "{votes:?}"
+    );
 }

@@ -1,11 +1,16 @@
-//! The real gemini is stopped, whatever it is doing.
+//! Interrupts of the real gemini in every phase of a turn.
 
+use crate::harness::Setup;
 use crate::interrupt;
-use crate::world::Setup;
 
 #[tokio::test]
-async fn before_anything_has_streamed() {
-    interrupt::before_anything_has_streamed(Setup::gemini()).await;
+async fn soon_after_a_message() {
+    interrupt::soon_after_a_message(Setup::gemini()).await;
+}
+
+#[tokio::test]
+async fn before_the_reply_starts() {
+    interrupt::before_the_reply_starts(Setup::gemini()).await;
 }
 
 #[tokio::test]
@@ -29,6 +34,6 @@ async fn at_a_question() {
 }
 
 #[tokio::test]
-async fn at_rest_there_is_nothing_to_stop() {
-    interrupt::at_rest_there_is_nothing_to_stop(Setup::gemini()).await;
+async fn an_idle_agent_is_not_interrupted() {
+    interrupt::an_idle_agent_is_not_interrupted(Setup::gemini()).await;
 }

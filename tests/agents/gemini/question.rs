@@ -3,8 +3,8 @@
 use coop_client::v1;
 use serde_json::{Value, json};
 
-use crate::question::{self, answers, picked, words};
-use crate::world::{Setup, World};
+use crate::harness::{Setup, TestSession};
+use crate::question::{self, answers, option_answer, text_answer};
 
 fn text(text: &str) -> v1::RespondRequest {
     v1::RespondRequest { text: Some(text.to_owned()), ..Default::default() }
@@ -16,84 +16,105 @@ fn choice(question: &str, header: &str, labels: &[&str], several: bool) -> Value
     choice
 }
 
-/// Asks, answers, and says what the model was told.
-async fn told(world: &mut World, ask: &Value, request: v1::RespondRequest) -> String {
-    let nudged = world.nudge(&format!("#ask {ask} #say thanks")).await.expect("taken");
-    let prompt = world.wait_prompt().await;
+/// Asks and answers, and returns the tool result that the model gets.
+async fn tool_result(
+    session: &mut TestSession,
+    ask: &Value,
+    request: v1::RespondRequest,
+) -> String {
+    let nudged = session.nudge(&format!("#ask {ask} #say thanks")).await.expect("taken");
+    let prompt = session.wait_prompt().await;
     assert_eq!((prompt.r#type.as_str(), prompt.tool.as_deref()), ("question", Some("ask_user")));
-    assert_eq!(world.respond(request).await.expect("answered").outcome, "answered", "{ask}");
-    world.wait_state_after(nudged.seq, "idle").await;
-    world.api.last_result()
+    assert_eq!(session.respond(request).await.expect("answered").outcome, "answered", "{ask}");
+    session.wait_state_after(nudged.seq, "idle").await;
+    session.api.last_result()
 }
 
 #[tokio::test]
 async fn questions_of_every_kind_are_answered() {
-    let Some(mut world) = Setup::gemini().idle().await else { return };
+    let Some(mut session) = Setup::gemini().idle().await else { return };
     let colors = json!([choice("Which color?", "Color", &["Red", "Green", "Blue"], false)]);
     let second = v1::RespondRequest { option: Some(2), ..Default::default() };
-    assert!(told(&mut world, &colors, second).await.contains("Green"));
-    assert!(told(&mut world, &colors, text("Mauve 7")).await.contains("Mauve 7"), "own words, out of sight");
+    assert!(tool_result(&mut session, &colors, second).await.contains("Green"));
+    assert!(
+        tool_result(&mut session, &colors, text("Mauve 7")).await.contains("Mauve 7"),
+        "text, though its option is not on screen"
+    );
     let go = json!([{ "question": "Go?", "header": "Go", "type": "yesno" }]);
     let first = v1::RespondRequest { option: Some(1), ..Default::default() };
-    assert!(told(&mut world, &go, first).await.contains("Yes"));
+    assert!(tool_result(&mut session, &go, first).await.contains("Yes"));
     let no = v1::RespondRequest { accept: Some(false), ..Default::default() };
-    assert!(told(&mut world, &go, no).await.contains("No"));
-    let name =
-        json!([{ "question": "Your name?", "header": "Name", "type": "text", "placeholder": "nobody" }]);
-    assert!(told(&mut world, &name, text("Somebody Else")).await.contains("Somebody Else"));
+    assert!(tool_result(&mut session, &go, no).await.contains("No"));
+    let name = json!([
+        { "question": "Your name?", "header": "Name", "type": "text", "placeholder": "none" },
+    ]);
+    assert!(tool_result(&mut session, &name, text("Another Name")).await.contains("Another Name"));
 }
 
 #[tokio::test]
 async fn several_questions_are_answered_together() {
-    let Some(mut world) = Setup::gemini().idle().await else { return };
+    let Some(mut session) = Setup::gemini().idle().await else { return };
     let asked = json!([
         choice("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true),
         { "question": "Your name?", "header": "Name", "type": "text" },
         { "question": "Go?", "header": "Go", "type": "yesno" },
     ]);
-    let all = answers(vec![picked(&[1, 3]), words("a name"), picked(&[2])]);
-    let told = told(&mut world, &asked, all).await;
-    assert!(told.contains("Salt, Oil") && told.contains("a name") && told.contains("No"), "{told}");
+    let all = answers(vec![option_answer(&[1, 3]), text_answer("a name"), option_answer(&[2])]);
+    let result = tool_result(&mut session, &asked, all).await;
+    assert!(
+        result.contains("Salt, Oil") && result.contains("a name") && result.contains("No"),
+        "{result}"
+    );
 }
 
 #[tokio::test]
-async fn boxes_and_own_words_go_together() {
-    let Some(mut world) = Setup::gemini().idle().await else { return };
+async fn ticked_options_and_text_are_combined() {
+    let Some(mut session) = Setup::gemini().idle().await else { return };
     let extras = json!([choice("Which extras?", "Extras", &["Salt", "Pepper", "Oil"], true)]);
-    let both = v1::Answer { options: vec![2], text: Some("more love".to_owned()), ..Default::default() };
-    let told = told(&mut world, &extras, answers(vec![both])).await;
-    assert!(told.contains("Pepper, more love"), "{told}");
+    let both =
+        v1::Answer { options: vec![2], text: Some("more love".to_owned()), ..Default::default() };
+    let result = tool_result(&mut session, &extras, answers(vec![both])).await;
+    assert!(result.contains("Pepper, more love"), "{result}");
 }
 
 #[tokio::test]
-async fn what_somebody_else_typed_into_a_plan_is_not_sent_along() {
-    let Some(mut world) = Setup::gemini().args(&["--approval-mode", "plan"]).idle().await else { return };
-    let nudged = world.nudge("#plan # The plan\n\nthink\n#say planned").await.expect("taken");
-    world.wait_prompt().await;
-    world.press("\x1b[200~half a thought\x1b[201~").await;
-    world
-        .see_row("the pointer at the words", |row| row.contains("● 3.") && row.contains("half a thought"))
+async fn text_typed_into_a_plan_by_a_user_is_not_sent() {
+    let Some(mut session) = Setup::gemini().args(&["--approval-mode", "plan"]).idle().await else {
+        return;
+    };
+    let nudged = session.nudge("#plan # The plan\n\nthink\n#say planned").await.expect("taken");
+    session.wait_prompt().await;
+    session.press("\x1b[200~half a thought\x1b[201~").await;
+    session
+        .wait_row("the pointer at the text", |row| {
+            row.contains("● 3.") && row.contains("half a thought")
+        })
         .await;
-    world.respond(text("think of two words")).await.expect("sent back");
-    world.wait_state_after(nudged.seq, "idle").await;
-    let told = world.api.last_turn().body.to_string();
-    assert!(told.contains("think of two words") && !told.contains("half"), "{told}");
+    session.respond(text("think of two words")).await.expect("sent back");
+    session.wait_state_after(nudged.seq, "idle").await;
+    let result = session.api.last_turn().body.to_string();
+    assert!(result.contains("think of two words") && !result.contains("half"), "{result}");
 }
 
 #[tokio::test]
-async fn a_plan_is_sent_back_with_words_and_then_approved() {
-    let Some(mut world) = Setup::gemini().args(&["--approval-mode", "plan"]).idle().await else { return };
-    let nudged = world.nudge("#plan # The plan\n\nthink of a word\n#say planned").await.expect("taken");
-    let prompt = world.wait_prompt().await;
-    assert_eq!((prompt.r#type.as_str(), prompt.summary.as_deref()), ("plan", Some("The plan")));
-    world.respond(text("think of two words")).await.expect("sent back");
-    world.wait_state_after(nudged.seq, "idle").await;
-    assert!(world.api.last_turn().body.to_string().contains("think of two words"));
+async fn a_plan_is_returned_with_text_and_then_approved() {
+    let Some(mut session) = Setup::gemini().args(&["--approval-mode", "plan"]).idle().await else {
+        return;
+    };
     let nudged =
-        world.nudge("#plan # Another plan\n\nthink of two words\n#say planned").await.expect("taken");
-    let prompt = world.wait_prompt().await;
+        session.nudge("#plan # The plan\n\nthink of a word\n#say planned").await.expect("taken");
+    let prompt = session.wait_prompt().await;
+    assert_eq!((prompt.r#type.as_str(), prompt.summary.as_deref()), ("plan", Some("The plan")));
+    session.respond(text("think of two words")).await.expect("sent back");
+    session.wait_state_after(nudged.seq, "idle").await;
+    assert!(session.api.last_turn().body.to_string().contains("think of two words"));
+    let nudged = session
+        .nudge("#plan # Another plan\n\nthink of two words\n#say planned")
+        .await
+        .expect("taken");
+    let prompt = session.wait_prompt().await;
     assert_eq!(prompt.summary.as_deref(), Some("Another plan"));
-    world.accept().await;
-    world.wait_state_after(nudged.seq, "idle").await;
-    assert!(world.api.last_turn().body.to_string().contains("Plan approved"));
+    session.accept().await;
+    session.wait_state_after(nudged.seq, "idle").await;
+    assert!(session.api.last_turn().body.to_string().contains("Plan approved"));
 }

@@ -1,5 +1,5 @@
-//! One auth layer under every transport. The API is enumerated from its descriptor, so an RPC that
-//! is added later is covered here, and one that wants no token has to be added to a list by hand.
+//! Tokens and their scopes on every transport. The tests read the RPCs from the descriptor, so they
+//! cover every new RPC, and an RPC that needs no token has to be added to a list here.
 
 use http::Method;
 use tonic::Code;
@@ -12,11 +12,11 @@ use crate::support::session::refusal;
 
 const TOKEN: &str = "correct-horse-battery";
 
-/// All that answers without a token, besides `grpc.health.v1` and the static files of the page.
+/// The methods that need no token, besides `grpc.health.v1` and the static files of the page.
 const EXEMPT: [&str; 5] =
     ["GetHealth", "GetReady", "GET /api/v1/health", "GET /api/v1/livez", "GET /api/v1/ready"];
 
-/// All that answers to who comes from inside the session.
+/// The methods that the child of the session may call without a token.
 const HOOKS: [&str; 6] = [
     "StopHook",
     "StartHook",
@@ -26,7 +26,7 @@ const HOOKS: [&str; 6] = [
     "POST /api/v1/stop/resolve",
 ];
 
-/// Every wrong way to show the token; the empty list is none at all.
+/// Headers without the right token. The empty list has no header.
 const WRONG: [&[(&str, &str)]; 10] = [
     &[],
     &[("authorization", "Bearer wrong")],
@@ -40,9 +40,10 @@ const WRONG: [&[(&str, &str)]; 10] = [
     &[("coop-hook-nonce", "0123456789abcdef"), ("x-token", TOKEN)],
 ];
 
-/// With a token, on every kind of listener.
-async fn closed() -> Coop {
-    let args = ["--port", "0", "--grpc-port", "0", "--socket", "here.sock", "--host", "127.0.0.1", "--"];
+/// A coop that needs a token, with every kind of listener.
+async fn with_token() -> Coop {
+    let args =
+        ["--port", "0", "--grpc-port", "0", "--socket", "here.sock", "--host", "127.0.0.1", "--"];
     let setup = Setup::new(args.iter().chain(&SHELL)).env("COOP_AUTH_TOKEN", TOKEN);
     let mut coop = setup.start().await;
     coop.socket = Some(coop.home.path().join("here.sock"));
@@ -53,7 +54,8 @@ fn exempt(name: &str) -> bool {
     EXEMPT.contains(&name)
 }
 
-async fn doors(coop: &Coop) -> Vec<(&'static str, Grpc)> {
+/// A client of each listener that serves gRPC.
+async fn listeners(coop: &Coop) -> Vec<(&'static str, Grpc)> {
     vec![
         ("TCP", Grpc::tcp(coop.address()).await),
         ("the gRPC port", Grpc::tcp(coop.grpc.expect("a port")).await),
@@ -78,37 +80,56 @@ fn http_with(client: &Http, headers: &[(&str, &str)]) -> Http {
 
 #[tokio::test]
 async fn no_rpc_answers_without_the_token() {
-    let coop = closed().await;
-    let doors = doors(&coop).await;
+    let coop = with_token().await;
+    let listeners = listeners(&coop).await;
     for rpc in rpcs() {
         for headers in WRONG {
-            for (door, client) in &doors {
+            for (listener, client) in &listeners {
                 let answer = grpc_with(client, headers).call(&rpc.path, b"").await;
                 match answer {
-                    Ok(_) => assert!(exempt(&rpc.name), "{} over {door} with {headers:?}", rpc.name),
+                    Ok(_) => {
+                        assert!(exempt(&rpc.name), "{} over {listener} with {headers:?}", rpc.name);
+                    }
                     Err(status) => {
-                        assert!(!exempt(&rpc.name), "{} over {door} with {headers:?}: {status}", rpc.name);
-                        assert_eq!(status.code(), Code::Unauthenticated, "{} over {door}", rpc.name);
+                        assert!(
+                            !exempt(&rpc.name),
+                            "{} over {listener} with {headers:?}: {status}",
+                            rpc.name
+                        );
+                        assert_eq!(
+                            status.code(),
+                            Code::Unauthenticated,
+                            "{} over {listener}",
+                            rpc.name
+                        );
                         assert_eq!(refusal(&status).code, "UNAUTHORIZED");
                     }
                 }
             }
         }
-        for (door, client) in &doors {
-            let status =
-                client.token(TOKEN).end(&rpc.path, framed(UNREADABLE)).await.expect_err("unreadable");
-            assert_ne!(status.code(), Code::Unauthenticated, "{} over {door} with the token", rpc.name);
+        for (listener, client) in &listeners {
+            let status = client
+                .token(TOKEN)
+                .end(&rpc.path, framed(UNREADABLE))
+                .await
+                .expect_err("unreadable");
+            assert_ne!(
+                status.code(),
+                Code::Unauthenticated,
+                "{} over {listener} with the token",
+                rpc.name
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn no_rpc_answers_over_grpc_web_without_the_token() {
-    let coop = closed().await;
-    let places = [coop.address(), coop.grpc.expect("a port")].map(Http::tcp);
+    let coop = with_token().await;
+    let clients = [coop.address(), coop.grpc.expect("a port")].map(Http::tcp);
     for rpc in rpcs() {
         for headers in WRONG {
-            for http in &places {
+            for http in &clients {
                 let status = web(&http_with(http, headers), &rpc.path, b"").await;
                 if exempt(&rpc.name) {
                     assert_eq!(status.code(), Code::Ok, "{}: {status}", rpc.name);
@@ -123,12 +144,12 @@ async fn no_rpc_answers_over_grpc_web_without_the_token() {
 
 #[tokio::test]
 async fn no_route_answers_without_the_token() {
-    let coop = closed().await;
-    let places = [coop.http(), Http::unix(coop.socket.as_ref().expect("a socket"))];
+    let coop = with_token().await;
+    let clients = [coop.http(), Http::unix(coop.socket.as_ref().expect("a socket"))];
     let rpcs = rpcs();
     for (_, route) in routes(&rpcs) {
         for headers in WRONG {
-            for http in &places {
+            for http in &clients {
                 refused_without_token(&http_with(http, headers), route).await;
             }
         }
@@ -158,11 +179,17 @@ async fn refused_without_token(http: &Http, route: &Route) {
 }
 
 #[tokio::test]
-async fn a_path_that_is_no_route_tells_nothing_without_the_token() {
-    let coop = closed().await;
-    for path in
-        ["/api/v1", "/api/v1/", "/api/v2/health", "/api/v1/health/", "//api/v1/health", "/metrics", "/x"]
-    {
+async fn an_unknown_path_needs_the_token() {
+    let coop = with_token().await;
+    for path in [
+        "/api/v1",
+        "/api/v1/",
+        "/api/v2/health",
+        "/api/v1/health/",
+        "//api/v1/health",
+        "/metrics",
+        "/x",
+    ] {
         assert_eq!(coop.http().get(path).await.code(), "UNAUTHORIZED", "{path}");
         assert_eq!(coop.http().token(TOKEN).get(path).await.code(), "NOT_FOUND", "{path}");
     }
@@ -181,24 +208,27 @@ async fn a_path_that_is_no_route_tells_nothing_without_the_token() {
 
 #[tokio::test]
 async fn reflection_needs_the_token_and_health_needs_none() {
-    let coop = closed().await;
-    for (door, client) in doors(&coop).await {
+    let coop = with_token().await;
+    for (listener, client) in listeners(&coop).await {
         for version in ["v1", "v1alpha"] {
             let path = format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
             let list_services = [0x3a, 0x00];
             let status = client.call(&path, &list_services).await.expect_err("no token");
-            assert_eq!(status.code(), Code::Unauthenticated, "{path} over {door}");
+            assert_eq!(status.code(), Code::Unauthenticated, "{path} over {listener}");
             let listed = client.token(TOKEN).call(&path, &list_services).await.expect("a list");
-            assert!(String::from_utf8_lossy(&listed).contains("coop.v1.Coop"), "{path} over {door}");
+            assert!(
+                String::from_utf8_lossy(&listed).contains("coop.v1.Coop"),
+                "{path} over {listener}"
+            );
         }
         let health = client.call("/grpc.health.v1.Health/Check", b"").await.expect("health");
-        assert_eq!(health[..], [0, 0, 0, 0, 2, 8, 1], "SERVING over {door}");
+        assert_eq!(health[..], [0, 0, 0, 0, 2, 8, 1], "SERVING over {listener}");
     }
 }
 
 #[tokio::test]
-async fn from_inside_only_the_hooks_are_open() {
-    let coop = closed().await;
+async fn the_child_may_call_only_the_hooks_without_a_token() {
+    let coop = with_token().await;
     let private = coop.private_socket();
     let environment = coop.child_environment().await;
     let nonce = environment["COOP_HOOK_NONCE"].as_str();
@@ -215,12 +245,16 @@ async fn from_inside_only_the_hooks_are_open() {
         for rpc in &rpcs {
             let answer = grpc.call(&rpc.path, b"").await;
             let code = answer.err().map(|status| refusal(&status).code);
-            assert_eq!(code.as_deref(), inside(&rpc.name), "{} by {way}", rpc.name);
+            assert_eq!(code.as_deref(), error_for_the_child(&rpc.name), "{} by {way}", rpc.name);
         }
         for (_, route) in routes(&rpcs) {
             let answer = http.call(route.verb.clone(), &route.path, "{}".into()).await;
             let code = (answer.status != 200).then(|| answer.code());
-            assert_eq!(code.as_deref(), inside(&route.to_string()), "{route} by {way}");
+            assert_eq!(
+                code.as_deref(),
+                error_for_the_child(&route.to_string()),
+                "{route} by {way}"
+            );
         }
     }
     for wrong in ["", "0", &nonce[1..], &format!("{nonce}0"), &nonce.to_uppercase()] {
@@ -233,8 +267,8 @@ async fn from_inside_only_the_hooks_are_open() {
     }
 }
 
-/// What who is inside hears. There is no driver, so a hook that got through finds nobody.
-fn inside(name: &str) -> Option<&'static str> {
+/// The error that the child gets. There is no driver, so an accepted hook call has no receiver.
+fn error_for_the_child(name: &str) -> Option<&'static str> {
     match name {
         name if exempt(name) => None,
         name if HOOKS.contains(&name) => Some("NO_DRIVER"),
@@ -243,21 +277,32 @@ fn inside(name: &str) -> Option<&'static str> {
 }
 
 #[tokio::test]
-async fn each_token_reaches_as_far_as_its_scope() {
-    let tokens = "# who may what\nlooker read\nnurse respond\n\ntypist read,write\nboss admin\nowner\n";
-    let setup =
-        Setup::new(["--port", "0", "--host", "127.0.0.1", "--auth-token-file", "tokens", "--", "cat"]);
-    std::fs::write(setup.home().join("tokens"), tokens).expect("written");
+async fn each_token_is_limited_to_its_scope() {
+    let tokens =
+        "# token scopes\nreader read\nresponder respond\n\nwriter read,write\nadmin admin\nall\n";
+    let setup = Setup::new([
+        "--port",
+        "0",
+        "--host",
+        "127.0.0.1",
+        "--auth-token-file",
+        "tokens",
+        "--",
+        "cat",
+    ]);
+    setup.file("tokens", tokens, 0o600);
     let coop = setup.start().await;
     let rpcs = rpcs();
     let scopes = ["read", "respond", "write", "admin"];
-    for (token, reach) in [("looker", 0), ("nurse", 1), ("typist", 2), ("boss", 3), ("owner", 3)] {
+    for (token, highest) in
+        [("reader", 0), ("responder", 1), ("writer", 2), ("admin", 3), ("all", 3)]
+    {
         let grpc = Grpc::tcp(coop.address()).await.token(token);
         let http = coop.http().token(token);
         for rpc in &rpcs {
             let needed = if rpc.scope == "hook" { "admin" } else { &rpc.scope };
             let permitted = rpc.scope == "exempt"
-                || scopes.iter().position(|scope| *scope == needed).expect("a scope") <= reach;
+                || scopes.iter().position(|scope| *scope == needed).expect("a scope") <= highest;
             check_rpc(&grpc, rpc, permitted, token).await;
             for route in &rpc.routes {
                 check_route(&http, route, permitted, token).await;
@@ -265,8 +310,12 @@ async fn each_token_reaches_as_far_as_its_scope() {
         }
     }
     let pid = coop.http().get("/api/v1/health").await.json()["pid"].clone();
-    let status = coop.http().token("looker").get("/api/v1/status").await.json();
-    assert_eq!((&status["pid"], &status["generation"]), (&pid, &1.into()), "nothing was done by all that");
+    let status = coop.http().token("reader").get("/api/v1/status").await.json();
+    assert_eq!(
+        (&status["pid"], &status["generation"]),
+        (&pid, &1.into()),
+        "no call has restarted the child"
+    );
 }
 
 async fn check_rpc(grpc: &Grpc, rpc: &Rpc, permitted: bool, token: &str) {
@@ -277,19 +326,21 @@ async fn check_rpc(grpc: &Grpc, rpc: &Rpc, permitted: bool, token: &str) {
 }
 
 async fn check_route(http: &Http, route: &Route, permitted: bool, token: &str) {
-    // Whatever takes a body refuses this one, so that nothing is really restarted or shut down.
+    // A route with a body refuses this one, so no call restarts the child or shuts coop down.
     let response = http.open(route.verb.clone(), &route.path, "[".into()).await;
     let takes_body = [Method::POST, Method::PUT, Method::PATCH].contains(&route.verb);
     match (permitted, takes_body) {
         (false, _) => assert_eq!(response.status(), 403, "{route} for {token}"),
         (true, true) => assert_eq!(response.status(), 400, "{route} for {token}"),
-        (true, false) => assert!(![401, 403].contains(&response.status().as_u16()), "{route} for {token}"),
+        (true, false) => {
+            assert!(![401, 403].contains(&response.status().as_u16()), "{route} for {token}");
+        }
     }
 }
 
 #[tokio::test]
-async fn a_token_in_the_query_is_for_streams_alone() {
-    let coop = closed().await;
+async fn a_token_in_the_query_works_for_streams_only() {
+    let coop = with_token().await;
     let rpcs = rpcs();
     let grpc = Grpc::tcp(coop.address()).await;
     for rpc in rpcs.iter().filter(|rpc| rpc.scope != "exempt") {
@@ -303,10 +354,16 @@ async fn a_token_in_the_query_is_for_streams_alone() {
         let stream = rpc.streams && route.verb == Method::GET;
         assert_eq!(response.status() != 401, stream, "{route}");
         let path = format!("{}?token={TOKEN}x", route.path);
-        assert_eq!(coop.http().call(route.verb.clone(), &path, "[".into()).await.status, 401, "{route}");
+        assert_eq!(
+            coop.http().call(route.verb.clone(), &path, "[".into()).await.status,
+            401,
+            "{route}"
+        );
         if stream {
-            let answer =
-                coop.http().call(Method::POST, &format!("{}?token={TOKEN}", route.path), "".into()).await;
+            let answer = coop
+                .http()
+                .call(Method::POST, &format!("{}?token={TOKEN}", route.path), "".into())
+                .await;
             assert_eq!(answer.status, 401, "POST {}", route.path);
         }
     }

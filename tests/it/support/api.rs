@@ -1,5 +1,5 @@
-//! The whole API as the proto declares it: read from the descriptor, so that a test over all of it
-//! cannot forget an RPC that is added later.
+//! All RPCs and routes, read from the descriptor of the proto. So a test of all RPCs also covers
+//! those that are added later.
 
 use http::Method;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
@@ -7,9 +7,9 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 /// One RPC of `coop.v1.Coop`.
 pub struct Rpc {
     pub name: String,
-    /// As gRPC calls it.
+    /// The path of the gRPC method.
     pub path: String,
-    /// What the proto asks of a token: `read`, `respond`, `write`, `admin`, `hook` or `exempt`.
+    /// The scope that a token needs: `read`, `respond`, `write`, `admin`, `hook` or `exempt`.
     pub scope: String,
     pub streams: bool,
     pub routes: Vec<Route>,
@@ -17,7 +17,7 @@ pub struct Rpc {
 
 pub struct Route {
     pub verb: Method,
-    /// With something in the place of every `{parameter}`.
+    /// With a value for every `{parameter}`.
     pub path: String,
 }
 
@@ -32,7 +32,7 @@ pub fn rpcs() -> Vec<Rpc> {
     let pool = DescriptorPool::decode(coop_client::DESCRIPTOR).expect("the descriptor");
     let service = pool.get_service_by_name("coop.v1.Coop").expect("the service");
     let rpcs: Vec<_> = service.methods().map(|method| rpc(&pool, &method)).collect();
-    assert!(rpcs.len() > 40, "these are not all: {}", rpcs.len());
+    assert!(rpcs.len() > 40, "only {} RPCs", rpcs.len());
     rpcs
 }
 
@@ -46,7 +46,8 @@ fn rpc(pool: &DescriptorPool, method: &MethodDescriptor) -> Rpc {
     let scope = number(&rule, "scope");
     let scopes = pool.get_enum_by_name("coop.v1.Scope").expect("the scopes");
     let scope = scopes.get_value(scope).expect("a known scope").name().to_owned();
-    let routes = option(pool, method, "google.api.http").map(|rule| bindings(&rule)).unwrap_or_default();
+    let routes =
+        option(pool, method, "google.api.http").map(|rule| bindings(&rule)).unwrap_or_default();
     Rpc {
         name: method.name().to_owned(),
         path: format!("/coop.v1.Coop/{}", method.name()),
@@ -73,7 +74,8 @@ fn bindings(rule: &DynamicMessage) -> Vec<Route> {
     let mut routes = Vec::new();
     for verb in [Method::GET, Method::PUT, Method::POST, Method::DELETE, Method::PATCH] {
         let field = verb.as_str().to_lowercase();
-        let path = rule.get_field_by_name(&field).expect("a field").as_str().expect("text").to_owned();
+        let path =
+            rule.get_field_by_name(&field).expect("a field").as_str().expect("text").to_owned();
         if !path.is_empty() {
             routes.push(Route { verb, path: filled(&path) });
         }
@@ -87,6 +89,7 @@ fn bindings(rule: &DynamicMessage) -> Vec<Route> {
 }
 
 fn filled(template: &str) -> String {
-    let segments = template.split('/').map(|segment| if segment.starts_with('{') { "1" } else { segment });
+    let segments =
+        template.split('/').map(|segment| if segment.starts_with('{') { "1" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }

@@ -1,7 +1,8 @@
-//! A coop process of its own: started with its flags, found by what it prints, ended with the test.
+//! A coop process for one test. It prints its addresses when it starts, and is killed at the end.
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
@@ -27,7 +28,7 @@ pub struct Coop {
     pub home: TempDir,
 }
 
-/// What to start, and how.
+/// The arguments and the environment of a coop that is not started yet.
 pub struct Setup {
     command: Command,
     home: TempDir,
@@ -35,11 +36,18 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// A coop whose flags are these; the test adds a `--` and the command itself.
+    /// A coop with these arguments, which include the `--` and the command.
     pub fn new<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Self {
+        Self::through(&[], args)
+    }
+
+    /// The same coop, which the program in `before` executes after its own arguments.
+    pub fn through<I: AsRef<OsStr>>(before: &[&str], args: impl IntoIterator<Item = I>) -> Self {
         let home = TempDir::new().expect("a temporary directory");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coop"));
+        let mut words = before.iter().chain(&[env!("CARGO_BIN_EXE_coop")]);
+        let mut command = Command::new(words.next().expect("a program"));
         command
+            .args(words)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", home.path())
@@ -54,7 +62,9 @@ impl Setup {
         for arg in args {
             let text = arg.as_ref().to_string_lossy().into_owned();
             own &= text != "--";
-            if own && ["--port", "--grpc-port", "--health-port", "--socket"].contains(&text.as_str()) {
+            if own
+                && ["--port", "--grpc-port", "--health-port", "--socket"].contains(&text.as_str())
+            {
                 listeners += 1;
             }
             command.arg(arg);
@@ -71,33 +81,82 @@ impl Setup {
         self.home.path()
     }
 
-    /// Runs it to its end; for a coop that is not meant to start.
+    /// Writes a file in the home directory with this mode.
+    pub fn file(&self, name: &str, text: &str, mode: u32) -> PathBuf {
+        let path = self.home().join(name);
+        std::fs::write(&path, text).expect("written");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("set");
+        path
+    }
+
+    /// Lets coop lead a process group of its own.
+    pub fn own_group(mut self) -> Self {
+        self.command.process_group(0);
+        self
+    }
+
+    /// Lets coop's log meet a full disk.
+    pub fn full_disk(mut self) -> Self {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        self.command.stderr(full);
+        self
+    }
+
+    /// Runs coop as a user without rights, to whom this directory is given. Needs root.
+    pub fn without_rights(mut self, dir: &Path) -> Self {
+        // The user may not reach the directory of the build.
+        let binary = self.home.path().join("coop");
+        std::fs::copy(env!("CARGO_BIN_EXE_coop"), &binary).expect("copied");
+        for path in [self.home.path(), dir] {
+            std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("given");
+        }
+        let mut command = Command::new(&binary);
+        let old = self.command.as_std();
+        command.args(old.get_args()).env_clear().current_dir(self.home.path());
+        command.envs(old.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.kill_on_drop(true).uid(NOBODY).gid(NOBODY);
+        self.command = command;
+        self
+    }
+
+    /// Runs a coop that cannot start until it exits. Returns its exit status and stderr.
     pub async fn fail(mut self) -> (ExitStatus, String) {
-        let output = soon("coop to refuse", self.command.output()).await.expect("coop runs");
+        let output = soon("coop to exit", self.command.output()).await.expect("coop runs");
         (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Starts it and waits until every listener is announced.
+    /// Starts coop and waits until it has printed the address of every listener.
     pub async fn start(mut self) -> Coop {
         let mut process = self.command.spawn().expect("coop starts");
         let stdout = BufReader::new(process.stdout.take().expect("a pipe"));
-        let mut coop =
-            Coop { process, http: None, grpc: None, health: None, socket: None, stdout, home: self.home };
+        let mut coop = Coop {
+            process,
+            http: None,
+            grpc: None,
+            health: None,
+            socket: None,
+            stdout,
+            home: self.home,
+        };
         for _ in 0..self.listeners {
-            coop.read_announcement().await;
+            coop.read_address().await;
         }
         coop
     }
 }
 
 impl Coop {
-    /// On an ephemeral port, running this command.
+    /// Runs this command on an ephemeral port.
     pub async fn run<I: AsRef<OsStr>>(command: impl IntoIterator<Item = I>) -> Self {
         Self::with(&[], command).await
     }
 
-    /// The same with more flags.
-    pub async fn with<I: AsRef<OsStr>>(flags: &[&str], command: impl IntoIterator<Item = I>) -> Self {
+    /// Runs this command on an ephemeral port, with more flags.
+    pub async fn with<I: AsRef<OsStr>>(
+        flags: &[&str],
+        command: impl IntoIterator<Item = I>,
+    ) -> Self {
         let mut args: Vec<std::ffi::OsString> = vec!["--port".into(), "0".into()];
         args.extend(flags.iter().map(Into::into));
         args.push("--".into());
@@ -110,23 +169,26 @@ impl Coop {
         Self::run(SHELL).await
     }
 
-    async fn read_announcement(&mut self) {
+    async fn read_address(&mut self) {
         let mut line = String::new();
-        let read = soon("an announcement", self.stdout.read_line(&mut line)).await.expect("stdout");
+        let read = soon("the address of a listener", self.stdout.read_line(&mut line))
+            .await
+            .expect("stdout");
         if read == 0 {
             let mut stderr = String::new();
             let mut pipe = self.process.stderr.take().expect("a pipe");
             drop(pipe.read_to_string(&mut stderr).await);
             panic!("coop ended early: {stderr}");
         }
-        let (kind, place) = line.trim_end().split_once(" listening on ").expect("an announcement");
-        let address = || Some(place.parse().expect("an address"));
+        let (kind, address) =
+            line.trim_end().split_once(" listening on ").expect("the address of a listener");
+        let parsed = || Some(address.parse().expect("an address"));
         match kind {
-            "HTTP" => self.http = address(),
-            "gRPC" => self.grpc = address(),
-            "Health" => self.health = address(),
-            "Unix socket" => self.socket = Some(place.into()),
-            other => panic!("{other:?} was announced"),
+            "HTTP" => self.http = parsed(),
+            "gRPC" => self.grpc = parsed(),
+            "Health" => self.health = parsed(),
+            "Unix socket" => self.socket = Some(address.into()),
+            other => panic!("coop printed the address of {other:?}"),
         }
     }
 
@@ -153,7 +215,9 @@ impl Coop {
     pub async fn grpc_unix(&self) -> Client {
         let socket = self.socket.as_ref().expect("coop has a socket");
         let target = Target::parse(&format!("unix://{}", socket.display())).expect("a target");
-        soon("a gRPC connection", connect(&target, Credentials::default())).await.expect("connected")
+        soon("a gRPC connection", connect(&target, Credentials::default()))
+            .await
+            .expect("connected")
     }
 
     /// Follows the gRPC health of one service.
@@ -170,7 +234,7 @@ impl Coop {
         self.process.id().expect("coop runs").cast_signed()
     }
 
-    /// Signals coop itself.
+    /// Sends a signal to coop itself.
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.pid()).expect("a pid");
         kill_process(pid, signal).expect("signalled");
@@ -178,7 +242,8 @@ impl Coop {
 
     /// The most memory that coop has ever held, in KiB.
     pub fn peak_memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("coop runs");
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("coop runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
@@ -188,14 +253,14 @@ impl Coop {
         soon("coop to end", self.process.wait()).await.expect("waited")
     }
 
-    /// What coop prints after its announcements, to the end.
+    /// Everything that coop prints after its addresses.
     pub async fn rest_of_stdout(&mut self) -> String {
         let mut text = String::new();
         soon("stdout to end", self.stdout.read_to_string(&mut text)).await.expect("text");
         text
     }
 
-    /// Everything coop logged; ends the pipe's life.
+    /// Everything that coop logged. Can be called once, after coop has exited.
     pub async fn log(&mut self) -> String {
         let mut text = String::new();
         let mut pipe = self.process.stderr.take().expect("a pipe");
@@ -203,6 +268,9 @@ impl Coop {
         text
     }
 }
+
+/// The user and the group without rights.
+pub const NOBODY: u32 = 65534;
 
 /// A shell without the machine's start-up files.
 pub const SHELL: [&str; 3] = ["bash", "--norc", "--noprofile"];

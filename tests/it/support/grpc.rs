@@ -1,4 +1,4 @@
-//! gRPC and grpc-web by hand, for requests that no well-behaved client would send.
+//! gRPC and grpc-web clients that send any bytes, for requests that no correct client sends.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,7 +17,7 @@ use tonic::{Code, Status};
 use super::http::{Answer, Http};
 use super::soon;
 
-/// A message that no protobuf reader takes: whoever gets as far as reading it refuses.
+/// A message that no protobuf parser accepts.
 pub const UNREADABLE: &[u8] = &[0x07];
 
 /// One HTTP/2 connection.
@@ -41,7 +41,9 @@ impl Grpc {
 
     pub async fn over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S) -> Self {
         let (sender, connection) =
-            soon("HTTP/2", handshake(TokioExecutor::new(), TokioIo::new(stream))).await.expect("HTTP/2");
+            soon("HTTP/2", handshake(TokioExecutor::new(), TokioIo::new(stream)))
+                .await
+                .expect("HTTP/2");
         tokio::spawn(connection);
         Self { sender, authority: "localhost".to_owned(), headers: HeaderMap::new() }
     }
@@ -66,25 +68,25 @@ impl Grpc {
         Self { authority: authority.to_owned(), ..self.clone() }
     }
 
-    /// Calls with one message; answers the first bytes that come back, or the refusal.
+    /// Calls with one message; returns the first bytes of the response, or the error.
     pub async fn call(&self, path: &str, message: &[u8]) -> Result<Bytes, Status> {
         self.send(path, framed(message)).await
     }
 
-    /// The same with a body that is as the test wants it.
+    /// Calls with this body; returns the first bytes of the response, or the error.
     pub async fn send(&self, path: &str, body: Bytes) -> Result<Bytes, Status> {
         let mut answer = self.open(path, body).await?;
         next(&mut answer).await.map(Option::unwrap_or_default)
     }
 
-    /// How the call ended, after everything that came before its end.
+    /// Calls with this body, reads the whole response, and returns its status.
     pub async fn end(&self, path: &str, body: Bytes) -> Result<(), Status> {
         let mut answer = self.open(path, body).await?;
         while next(&mut answer).await?.is_some() {}
         Ok(())
     }
 
-    /// The answer as it begins, unless it is nothing but a refusal.
+    /// Calls with this body; returns the body of the response, or the error in its headers.
     pub async fn open(&self, path: &str, body: Bytes) -> Result<Incoming, Status> {
         let uri = format!("http://{}{path}", self.authority);
         let mut request = Request::post(uri).body(Full::new(body)).expect("a request");
@@ -92,7 +94,7 @@ impl Grpc {
         request.headers_mut().extend(self.headers.clone());
         let mut sender = self.sender.clone();
         let response = soon("a response", sender.send_request(request)).await.expect("a response");
-        assert_eq!(response.status(), 200, "{path}: gRPC says everything in its own status");
+        assert_eq!(response.status(), 200, "{path}: gRPC has its errors in grpc-status");
         match Status::from_header_map(response.headers()) {
             Some(status) => Err(status),
             None => Ok(response.into_body()),
@@ -100,7 +102,7 @@ impl Grpc {
     }
 }
 
-/// The next bytes of an answer; None at a good end.
+/// The next bytes of a response; `None` if it ended without an error.
 async fn next(answer: &mut Incoming) -> Result<Option<Bytes>, Status> {
     let Some(frame) = soon("a frame", answer.frame()).await else { return Ok(None) };
     match frame.expect("a frame").into_data() {
@@ -128,7 +130,7 @@ pub async fn web(http: &Http, path: &str, message: &[u8]) -> Status {
     web_status(&http.call(http::Method::POST, path, framed(message)).await)
 }
 
-/// What a grpc-web answer says, in its headers or in the frame of trailers at its end.
+/// The status of a grpc-web response, from its headers or from the frame of trailers at its end.
 pub fn web_status(answer: &Answer) -> Status {
     assert_eq!(answer.status, 200, "{}", answer.text());
     if let Some(status) = Status::from_header_map(&answer.headers) {
@@ -136,7 +138,9 @@ pub fn web_status(answer: &Answer) -> Status {
     }
     let kind = answer.headers["content-type"].to_str().expect("text");
     let mut body = match kind.starts_with("application/grpc-web-text") {
-        true => base64::engine::general_purpose::STANDARD.decode(&answer.body).expect("base64").into(),
+        true => {
+            base64::engine::general_purpose::STANDARD.decode(&answer.body).expect("base64").into()
+        }
         false => answer.body.clone(),
     };
     loop {

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as a plain client speaks it, over TCP or a Unix socket.
+//! A client for HTTP/1.1 over TCP or a Unix socket.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,20 +13,20 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::soon;
 
-/// Where to call, and what goes with each request.
+/// The address of coop, and the headers of each request.
 #[derive(Clone)]
 pub struct Http {
-    place: Place,
+    address: Address,
     headers: Vec<(String, String)>,
 }
 
 #[derive(Clone)]
-enum Place {
+enum Address {
     Tcp(SocketAddr),
     Unix(PathBuf),
 }
 
-/// An answer that was read to its end.
+/// A whole response.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -35,14 +35,15 @@ pub struct Answer {
 
 impl Answer {
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The code of an error in the one envelope, which this checks.
+    /// The code of an error. Checks that the body has the form of every error.
     pub fn code(&self) -> String {
         let body = self.json();
         assert_eq!(body["code"], body["error"]["code"], "{body}");
@@ -54,14 +55,14 @@ impl Answer {
 
 impl Http {
     pub fn tcp(address: SocketAddr) -> Self {
-        Self { place: Place::Tcp(address), headers: Vec::new() }
+        Self { address: Address::Tcp(address), headers: Vec::new() }
     }
 
     pub fn unix(path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Unix(path.into()), headers: Vec::new() }
+        Self { address: Address::Unix(path.into()), headers: Vec::new() }
     }
 
-    /// The same with one more header; `host` replaces the default one.
+    /// The same client with one more header; `host` replaces the default one.
     #[must_use]
     pub fn header(&self, name: &str, value: &str) -> Self {
         let mut with = self.clone();
@@ -97,7 +98,7 @@ impl Http {
         Answer { status: parts.status, headers: parts.headers, body }
     }
 
-    /// The response as it begins, for streams.
+    /// Sends a request and returns the response without reading its body, for streams.
     pub async fn open(&self, method: Method, path: &str, body: Bytes) -> Response<Incoming> {
         let mut request = Request::builder().method(method).uri(path);
         if !self.headers.iter().any(|(name, _)| name == "host") {
@@ -107,9 +108,13 @@ impl Http {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(body)).expect("a request");
-        match &self.place {
-            Place::Tcp(address) => send(TcpStream::connect(address).await.expect("connected"), request).await,
-            Place::Unix(path) => send(UnixStream::connect(path).await.expect("connected"), request).await,
+        match &self.address {
+            Address::Tcp(address) => {
+                send(TcpStream::connect(address).await.expect("connected"), request).await
+            }
+            Address::Unix(path) => {
+                send(UnixStream::connect(path).await.expect("connected"), request).await
+            }
         }
     }
 }

@@ -1,12 +1,12 @@
-//! What every test needs: a running coop, ways to talk to it, and waiting for things with a
-//! deadline.
+//! Helpers of all tests: a running coop, clients for it, and waiting with a deadline.
 
 pub mod api;
+pub mod child;
 pub mod coop;
+pub mod fake_agent;
 pub mod grpc;
+pub mod h2;
 pub mod http;
-pub mod inside;
-pub mod puppet;
 pub mod session;
 pub mod sse;
 pub mod verb;
@@ -16,25 +16,25 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-/// Nothing in a test takes this long unless it never comes.
+/// A test that waits this long has failed.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Waits for a future that must not hang.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     match timeout(DEADLINE, future).await {
         Ok(value) => value,
-        Err(_) => panic!("waited {DEADLINE:?} in vain for {what}"),
+        Err(_) => panic!("waited {DEADLINE:?} for {what}"),
     }
 }
 
-/// Looks again and again until `probe` finds what it looks for.
+/// Repeats `probe` until it returns a value.
 pub async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + DEADLINE;
     loop {
         if let Some(found) = probe().await {
             return found;
         }
-        assert!(Instant::now() < deadline, "waited {DEADLINE:?} in vain for {what}");
+        assert!(Instant::now() < deadline, "waited {DEADLINE:?} for {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What tests do with a session over gRPC: type, look, and read its output to the last byte.
+//! Helpers for a session over gRPC: type, read the screen, and read all output.
 
 use coop_client::{Client, Reason, v1};
 use tonic::{Code, Status, Streaming};
@@ -22,7 +22,10 @@ pub async fn see(client: &mut Client, wanted: &str) {
 }
 
 pub async fn status(client: &mut Client) -> v1::GetStatusResponse {
-    soon("a status", client.get_status(v1::GetStatusRequest {})).await.expect("a status").into_inner()
+    soon("a status", client.get_status(v1::GetStatusRequest {}))
+        .await
+        .expect("a status")
+        .into_inner()
 }
 
 /// The pid of the child, which must be running.
@@ -30,7 +33,7 @@ pub async fn child_pid(client: &mut Client) -> i32 {
     status(client).await.pid.expect("the child runs")
 }
 
-/// Waits for the child's exit and answers its code and signal.
+/// Waits for the child's exit and returns its code and signal.
 pub async fn exited(client: &mut Client) -> (Option<i32>, Option<i32>) {
     until("the exit", async || {
         let status = status(client).await;
@@ -39,7 +42,7 @@ pub async fn exited(client: &mut Client) -> (Option<i32>, Option<i32>) {
     .await
 }
 
-/// Whether this process is there and no zombie.
+/// Whether this process exists and is no zombie.
 pub fn lives(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -54,7 +57,7 @@ pub async fn pid_in(file: &std::path::Path) -> i32 {
     .await
 }
 
-/// The next event of this type; others are passed over.
+/// The next event of this type; other events are skipped.
 pub async fn event(events: &mut Streaming<v1::Event>, kind: &str) -> v1::Event {
     loop {
         let event = soon(kind, events.message()).await.expect("no error").expect("not the end");
@@ -64,7 +67,7 @@ pub async fn event(events: &mut Streaming<v1::Event>, kind: &str) -> v1::Event {
     }
 }
 
-/// Everything that still comes, and the status that the stream ends with.
+/// The remaining messages, and the error that the stream ends with.
 pub async fn rest<T>(stream: &mut Streaming<T>) -> (Vec<T>, Option<Status>) {
     let mut messages = Vec::new();
     loop {
@@ -76,28 +79,28 @@ pub async fn rest<T>(stream: &mut Streaming<T>) -> (Vec<T>, Option<Status>) {
     }
 }
 
-/// Why coop refused.
+/// The reason in a status of coop.
 pub fn refusal(status: &Status) -> Reason {
-    coop_client::reason(status).unwrap_or_else(|| panic!("{status:?} is none of coop's refusals"))
+    coop_client::reason(status).unwrap_or_else(|| panic!("{status:?} is not an error of coop"))
 }
 
-/// Whether a stream said that it ends because coop goes.
-pub fn says_goodbye(status: &Status) -> bool {
+/// Whether a stream ended because coop shuts down.
+pub fn is_shutdown(status: &Status) -> bool {
     status.code() == Code::Unavailable && refusal(status).code == "NOT_READY"
 }
 
-/// One reader of output, who notes everything and checks that the numbers add up.
-pub struct Tape {
+/// One reader of output, which records everything and checks that the offsets are continuous.
+pub struct Recording {
     stream: Streaming<v1::OutputChunk>,
     pub first: v1::OutputChunk,
-    /// Where the next byte is expected.
+    /// The expected offset of the next byte.
     pub next: u64,
     pub skipped: u64,
     pub bytes: Vec<u8>,
 }
 
-impl Tape {
-    /// From the oldest byte that is kept.
+impl Recording {
+    /// Records from the oldest byte that coop keeps.
     pub async fn record(client: &mut Client) -> Self {
         Self::from(client, v1::StreamOutputRequest::default()).await
     }
@@ -105,16 +108,19 @@ impl Tape {
     pub async fn from(client: &mut Client, request: v1::StreamOutputRequest) -> Self {
         let mut stream =
             soon("a stream", client.stream_output(request)).await.expect("a stream").into_inner();
-        let first =
-            soon("the first message", stream.message()).await.expect("a message").expect("not the end");
+        let first = soon("the first message", stream.message())
+            .await
+            .expect("a message")
+            .expect("not the end");
         assert!(first.data.is_empty() && first.epoch > 0, "{first:?}");
         Self { stream, next: first.offset, first, skipped: 0, bytes: Vec::new() }
     }
 
-    /// The next chunk, whose place must follow from the one before; `None` at the end.
+    /// The next chunk, which must follow the one before; `None` at the end.
     pub async fn chunk(&mut self) -> Option<v1::OutputChunk> {
-        let chunk =
-            soon(&format!("output at {}", self.next), self.stream.message()).await.expect("no error")?;
+        let chunk = soon(&format!("output at {}", self.next), self.stream.message())
+            .await
+            .expect("no error")?;
         assert_eq!(chunk.offset, self.next + chunk.skipped, "offsets are continuous");
         assert_eq!(chunk.next_offset, chunk.offset + chunk.data.len() as u64);
         self.next = chunk.next_offset;
@@ -136,7 +142,11 @@ impl Tape {
     /// Records until there are this many bytes.
     pub async fn until_length(&mut self, length: usize) {
         while self.bytes.len() < length {
-            assert!(self.more().await, "the output ended after {} of {length} bytes", self.bytes.len());
+            assert!(
+                self.more().await,
+                "the output ended after {} of {length} bytes",
+                self.bytes.len()
+            );
         }
     }
 

@@ -37,7 +37,7 @@ impl Sse {
         Self { body: response.into_body(), unread: BytesMut::new() }
     }
 
-    /// The next event; keep-alive comments are passed over. `None` once the response is over.
+    /// The next event; keep-alive comments are skipped. `None` once the response is over.
     pub async fn next(&mut self) -> Option<Message> {
         loop {
             if let Some(end) = self.unread.windows(2).position(|two| two == b"\n\n") {
@@ -52,10 +52,11 @@ impl Sse {
         }
     }
 
-    /// The next event of this kind; others are passed over.
+    /// The next event of this kind; others are skipped.
     pub async fn wait_for(&mut self, event: &str) -> Message {
         loop {
-            let message = self.next().await.unwrap_or_else(|| panic!("the stream ended without {event}"));
+            let message =
+                self.next().await.unwrap_or_else(|| panic!("the stream ended without {event}"));
             if message.event == event {
                 return message;
             }

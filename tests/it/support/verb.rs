@@ -32,7 +32,7 @@ pub fn url(coop: &Coop) -> String {
     format!("http://{}", coop.address())
 }
 
-/// A verb that goes on, and the lines that it prints.
+/// A running verb, and the lines that it prints.
 pub struct Lines {
     process: Child,
     stdout: tokio::io::Lines<BufReader<ChildStdout>>,
@@ -49,7 +49,7 @@ impl Lines {
         soon("a line", self.stdout.next_line()).await.expect("text").expect("not the end")
     }
 
-    /// The first line from here on that is wanted.
+    /// The next line that is wanted; others are skipped.
     pub async fn until(&mut self, wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let line = self.next().await;
@@ -59,7 +59,8 @@ impl Lines {
         }
     }
 
-    /// Waits for the end, after which no line may come. Answers the exit code and what was said on stderr.
+    /// Waits for the end, after which no line may come. Returns the exit code and the text on
+    /// stderr.
     pub async fn end(mut self) -> (Option<i32>, String) {
         assert_eq!(soon("the end", self.stdout.next_line()).await.expect("text"), None);
         let output = soon("the end", self.process.wait_with_output()).await.expect("waited");

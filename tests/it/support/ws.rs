@@ -20,7 +20,11 @@ impl Socket {
         Self::try_connect(coop, query, &[]).await.expect("a WebSocket")
     }
 
-    pub async fn try_connect(coop: &Coop, query: &str, headers: &[(&str, &str)]) -> Result<Self, Error> {
+    pub async fn try_connect(
+        coop: &Coop,
+        query: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Self, Error> {
         let address = coop.address();
         let mut request = format!("ws://{address}/ws?{query}").into_client_request()?;
         for (name, value) in headers {
@@ -37,10 +41,10 @@ impl Socket {
     }
 
     pub async fn send_message(&mut self, message: Message) {
-        soon("the frame to go out", self.stream.send(message)).await.expect("sent");
+        soon("the frame to be sent", self.stream.send(message)).await.expect("sent");
     }
 
-    /// The next frame; None when the socket was closed.
+    /// The next frame; `None` once the connection has ended.
     pub async fn next(&mut self) -> Option<Message> {
         loop {
             match soon("a frame", self.stream.next()).await {
@@ -51,7 +55,7 @@ impl Socket {
         }
     }
 
-    /// The next JSON frame of this type; others are passed over.
+    /// The next JSON frame of this type; others are skipped.
     pub async fn wait_for(&mut self, kind: &str) -> Value {
         loop {
             match self.next().await {
@@ -66,7 +70,7 @@ impl Socket {
         }
     }
 
-    /// Sends a frame and waits for what answers it: the reply, or an error.
+    /// Sends a frame and waits for its reply or its error.
     pub async fn ask(&mut self, mut frame: Value) -> Result<Value, Value> {
         let id = uuid::Uuid::new_v4().to_string();
         frame["request_id"] = Value::from(id.clone());

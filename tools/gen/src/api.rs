@@ -1,17 +1,16 @@
-//! The service as the emitters need it: RPCs with their rules and routes, and the messages.
-//!
-//! Everything that the gateway could not serve is refused here, by a sentence that names the RPC.
+//! The service as the emitters need it: RPCs with their rules and routes, and the messages. An RPC
+//! that the gateway cannot serve is an error that names the RPC.
 
 use std::collections::HashMap;
 
 use prost_reflect::{
-    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, FileDescriptor, Kind, MessageDescriptor,
-    MethodDescriptor,
+    Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, FileDescriptor, Kind,
+    MessageDescriptor, MethodDescriptor,
 };
 
 use crate::rule::{self, HttpRule, SseRule};
 
-/// What the given files declare.
+/// The contents of the given files.
 pub struct Api {
     pub methods: Vec<Method>,
     /// The messages of the files that declare a service, in their order.
@@ -27,9 +26,11 @@ pub struct Method {
     /// The Rust name of its `coop.v1.Scope`.
     pub scope: String,
     pub streaming: Streaming,
-    pub answer: Answer,
+    pub response: ResponseBody,
     pub content_type: Option<String>,
     pub resume_field: Option<String>,
+    /// Whether it needs a child that coop started itself.
+    pub native_only: bool,
     pub routes: Vec<Route>,
 }
 
@@ -40,13 +41,13 @@ pub enum Streaming {
     Both,
 }
 
-/// What of the response goes over HTTP.
-pub enum Answer {
+/// The part of the response that is the HTTP body.
+pub enum ResponseBody {
     /// The whole message as JSON.
     Whole,
     /// One field, a message, as JSON.
     Part(FieldDescriptor),
-    /// One field, a string or bytes, as it is.
+    /// One field, a string or bytes, unchanged.
     Raw(FieldDescriptor),
     /// Each message of a stream as a server-sent event.
     Events(Events),
@@ -90,18 +91,24 @@ impl Api {
             return Err("no service in the given files".to_owned());
         }
         let mut methods = Vec::new();
-        for method in
-            files.iter().flat_map(FileDescriptor::services).flat_map(|s| s.methods().collect::<Vec<_>>())
+        for method in files
+            .iter()
+            .flat_map(FileDescriptor::services)
+            .flat_map(|s| s.methods().collect::<Vec<_>>())
         {
-            methods
-                .push(Method::read(&method).map_err(|error| format!("rpc {} {error}", method.full_name()))?);
+            methods.push(
+                Method::read(&method)
+                    .map_err(|error| format!("rpc {} {error}", method.full_name()))?,
+            );
         }
         refuse_clashes(&methods)?;
         let messages: Vec<_> = files.iter().flat_map(FileDescriptor::messages).collect();
-        if let Some(nested) =
-            messages.iter().flat_map(MessageDescriptor::child_messages).find(|child| !child.is_map_entry())
+        if let Some(nested) = messages
+            .iter()
+            .flat_map(MessageDescriptor::child_messages)
+            .find(|child| !child.is_map_entry())
         {
-            return Err(format!("message {} stands inside another message", nested.full_name()));
+            return Err(format!("message {} is nested in another message", nested.full_name()));
         }
         let inner = messages.iter().flat_map(|m| m.child_enums().collect::<Vec<_>>());
         let enums = files.iter().flat_map(FileDescriptor::enums).chain(inner).collect();
@@ -115,11 +122,15 @@ impl Method {
             (false, false) => Streaming::Unary,
             (false, true) => Streaming::Server,
             (true, true) => Streaming::Both,
-            (true, false) => return Err("streams only from the client, which no gateway serves".to_owned()),
+            (true, false) => {
+                return Err(
+                    "streams only from the client, which the gateway cannot serve".to_owned()
+                );
+            }
         };
         let rule = rule::method_rule(method)?;
         let bindings = rule::http_rules(method)?;
-        let answer = answer(method, streaming, &rule, &bindings)?;
+        let response = response_body(method, streaming, &rule, &bindings)?;
         let routes = bindings
             .iter()
             .map(|binding| Route::read(method, binding, rule.post_status))
@@ -140,9 +151,10 @@ impl Method {
             path: format!("/{}/{}", method.parent_service().full_name(), method.name()),
             scope: rule.scope,
             streaming,
-            answer,
+            response,
             content_type: Some(rule.content_type).filter(|given| !given.is_empty()),
             resume_field,
+            native_only: rule.native_only,
             routes,
         })
     }
@@ -153,14 +165,14 @@ impl Method {
     }
 }
 
-fn answer(
+fn response_body(
     method: &MethodDescriptor,
     streaming: Streaming,
     rule: &rule::MethodRule,
     bindings: &[HttpRule],
-) -> Result<Answer, String> {
-    let response_body = bindings.first().map_or("", |binding| binding.response_body.as_str());
-    if bindings.iter().any(|binding| binding.response_body != response_body) {
+) -> Result<ResponseBody, String> {
+    let body_field = bindings.first().map_or("", |binding| binding.response_body.as_str());
+    if bindings.iter().any(|binding| binding.response_body != body_field) {
         return Err("has routes with different response_body".to_owned());
     }
     let raw = !rule.content_type.is_empty();
@@ -168,32 +180,38 @@ fn answer(
         (Streaming::Both, _) if !bindings.is_empty() => {
             return Err("streams both ways and has an HTTP route".to_owned());
         }
-        (Streaming::Both, None) => return Ok(Answer::Whole),
-        (Streaming::Server, Some(sse)) if response_body.is_empty() && !raw => {
-            return Ok(Answer::Events(events(method, sse)?));
+        (Streaming::Both, None) => return Ok(ResponseBody::Whole),
+        (Streaming::Server, Some(sse)) if body_field.is_empty() && !raw => {
+            return Ok(ResponseBody::Events(events(method, sse)?));
         }
         (Streaming::Server, None) if raw => {}
         (Streaming::Server, _) => {
-            return Err("streams, so its rule has either sse or content_type with response_body".to_owned());
+            return Err(
+                "streams, so its rule has either sse or content_type with response_body".to_owned()
+            );
         }
         (Streaming::Unary | Streaming::Both, Some(_)) => {
-            return Err("has sse in its rule but is no server stream".to_owned());
+            return Err("has sse in its rule but is not a server stream".to_owned());
         }
         (Streaming::Unary, None) => {}
     }
-    if response_body.is_empty() {
+    if body_field.is_empty() {
         return if raw {
             Err("has a content_type but no response_body".to_owned())
         } else {
-            Ok(Answer::Whole)
+            Ok(ResponseBody::Whole)
         };
     }
-    let field = field(&method.output(), response_body)?;
+    let field = field(&method.output(), body_field)?;
     match (raw, field.kind()) {
-        (true, Kind::String | Kind::Bytes) if singular(&field) => Ok(Answer::Raw(field)),
-        (false, Kind::Message(_)) if singular(&field) => Ok(Answer::Part(field)),
-        (true, _) => Err(format!("has a content_type, so {} must be a string or bytes", field.full_name())),
-        (false, _) => Err(format!("has no content_type, so {} must be a message", field.full_name())),
+        (true, Kind::String | Kind::Bytes) if singular(&field) => Ok(ResponseBody::Raw(field)),
+        (false, Kind::Message(_)) if singular(&field) => Ok(ResponseBody::Part(field)),
+        (true, _) => {
+            Err(format!("has a content_type, so {} must be a string or bytes", field.full_name()))
+        }
+        (false, _) => {
+            Err(format!("has no content_type, so {} must be a message", field.full_name()))
+        }
     }
 }
 
@@ -204,7 +222,10 @@ fn events(method: &MethodDescriptor, sse: &SseRule) -> Result<Events, String> {
         ("", name) if !name.is_empty() => {
             let field = field(&output, name)?;
             if field.kind() != Kind::String || !singular(&field) || field.supports_presence() {
-                return Err(format!("has an event_field {} that is no plain string", field.full_name()));
+                return Err(format!(
+                    "has an event_field {} that is not a plain string",
+                    field.full_name()
+                ));
             }
             EventName::Field(field)
         }
@@ -215,7 +236,11 @@ fn events(method: &MethodDescriptor, sse: &SseRule) -> Result<Events, String> {
 }
 
 impl Route {
-    fn read(method: &MethodDescriptor, binding: &HttpRule, post_status: u32) -> Result<Self, String> {
+    fn read(
+        method: &MethodDescriptor,
+        binding: &HttpRule,
+        post_status: u32,
+    ) -> Result<Self, String> {
         let input = method.input();
         let path_params = path_params(&input, &binding.path)?;
         let body = match binding.body.as_str() {
@@ -226,31 +251,43 @@ impl Route {
         if !matches!(body, Body::None) && matches!(binding.verb, "GET" | "DELETE") {
             return Err(format!("has a body on {} {}", binding.verb, binding.path));
         }
-        // As google.api.http has it: what neither path nor body fills comes from the query.
+        // As google.api.http defines: fields outside of path and body come from the query.
         let query = match &body {
             Body::Whole => Vec::new(),
             Body::None => parameters(&input).collect(),
-            Body::Field(taken) => parameters(&input).filter(|field| field != taken).collect::<Vec<_>>(),
+            Body::Field(body) => {
+                parameters(&input).filter(|field| field != body).collect::<Vec<_>>()
+            }
         };
         let query = query.into_iter().filter(|field| !path_params.contains(field)).collect();
         let status = if binding.verb == "POST" && post_status != 0 { post_status } else { 200 };
         if !(200..300).contains(&status) {
-            return Err(format!("has a post_status {status} that is no success"));
+            return Err(format!("has a post_status {status} that is not a success"));
         }
-        Ok(Self { verb: binding.verb, path: binding.path.clone(), body, status, path_params, query })
+        Ok(Self {
+            verb: binding.verb,
+            path: binding.path.clone(),
+            body,
+            status,
+            path_params,
+            query,
+        })
     }
 
-    /// The path with its parameters' names left out: two routes that match the same requests
-    /// have the same shape.
+    /// The path without the names of its parameters. Two routes that match the same requests have
+    /// the same shape.
     fn shape(&self) -> String {
-        let segment =
-            |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
+        let segment = |segment: &str| {
+            if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() }
+        };
         self.path.split('/').map(segment).collect::<Vec<_>>().join("/")
     }
 }
 
 fn path_params(input: &MessageDescriptor, path: &str) -> Result<Vec<FieldDescriptor>, String> {
-    let rest = path.strip_prefix('/').ok_or_else(|| format!("has a path that is not absolute: {path:?}"))?;
+    let rest = path
+        .strip_prefix('/')
+        .ok_or_else(|| format!("has a path that is not absolute: {path:?}"))?;
     let mut params = Vec::new();
     for segment in rest.split('/') {
         let name = segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
@@ -258,12 +295,17 @@ fn path_params(input: &MessageDescriptor, path: &str) -> Result<Vec<FieldDescrip
             Some(name) => {
                 let field = field(input, name)?;
                 if !singular(&field) || matches!(field.kind(), Kind::Message(_)) {
-                    return Err(format!("has {} in its path, which is no single value", field.full_name()));
+                    return Err(format!(
+                        "has {} in its path, which is not a single value",
+                        field.full_name()
+                    ));
                 }
                 params.push(field);
             }
             None if segment.is_empty() || segment.contains(['{', '}', '*', ':']) => {
-                return Err(format!("has a path segment {segment:?} that is neither a word nor {{field}}"));
+                return Err(format!(
+                    "has a path segment {segment:?} that is neither a word nor {{field}}"
+                ));
             }
             None => {}
         }
@@ -271,7 +313,7 @@ fn path_params(input: &MessageDescriptor, path: &str) -> Result<Vec<FieldDescrip
     Ok(params)
 }
 
-/// The fields that text can fill: everything but messages and maps.
+/// The fields that text can fill: all but messages and maps.
 fn parameters(input: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> {
     input.fields().filter(|field| !matches!(field.kind(), Kind::Message(_)))
 }
@@ -296,14 +338,15 @@ fn singular(field: &FieldDescriptor) -> bool {
 }
 
 fn refuse_clashes(methods: &[Method]) -> Result<(), String> {
-    let mut taken: HashMap<(&str, String), &str> = HashMap::new();
-    let mut spelled: HashMap<String, &str> = HashMap::new();
-    for (method, route) in methods.iter().flat_map(|m| m.routes.iter().map(move |route| (m, route))) {
+    let mut routes: HashMap<(&str, String), &str> = HashMap::new();
+    let mut paths: HashMap<String, &str> = HashMap::new();
+    for (method, route) in methods.iter().flat_map(|m| m.routes.iter().map(move |route| (m, route)))
+    {
         let (verb, path) = (route.verb, &route.path);
-        if let Some(first) = taken.insert((verb, route.shape()), &method.name) {
+        if let Some(first) = routes.insert((verb, route.shape()), &method.name) {
             return Err(format!("rpcs {first} and {} both have {verb} {path}", method.name));
         }
-        match spelled.insert(route.shape(), path) {
+        match paths.insert(route.shape(), path) {
             Some(other) if other != path => {
                 return Err(format!("{other} and {path} name the same parameter differently"));
             }

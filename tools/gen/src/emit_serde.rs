@@ -1,5 +1,5 @@
-//! Writes the JSON of every message as one list of slots each; the client crate's `json` module
-//! gives the lists their meaning.
+//! Writes the JSON of every message as a list of its fields. The macros in the client crate's
+//! `json` module turn a list into code.
 
 use std::fmt::Write as _;
 
@@ -62,13 +62,17 @@ fn message(out: &mut String, message: &MessageDescriptor) -> Result<(), String> 
     Ok(())
 }
 
-/// Fields in the order the proto declares them; the descriptor itself counts by number.
+/// The fields in the order of declaration; the descriptor sorts them by number.
 fn declared(message: &MessageDescriptor) -> Vec<FieldDescriptor> {
     let order = message.descriptor_proto().field.iter();
     order.filter_map(|field| message.get_field_by_name(field.name())).collect()
 }
 
-fn members(out: &mut String, message: &MessageDescriptor, oneof: &OneofDescriptor) -> Result<(), String> {
+fn members(
+    out: &mut String,
+    message: &MessageDescriptor,
+    oneof: &OneofDescriptor,
+) -> Result<(), String> {
     let module = AsSnakeCase(message.name());
     let path = format!("{module}::{}", AsUpperCamelCase(oneof.name()));
     _ = writeln!(out, "    {}: oneof[", ident(oneof.name()));
@@ -87,7 +91,7 @@ fn kind(field: &FieldDescriptor) -> Result<String, String> {
         && field.is_map()
     {
         if entry.map_entry_key_field().kind() != Kind::String {
-            return Err(format!("map {} has keys that are no strings", field.full_name()));
+            return Err(format!("map {} has keys that are not strings", field.full_name()));
         }
         return Ok(format!("Map<{}>", single(&entry.map_entry_value_field())?));
     }
@@ -107,13 +111,15 @@ fn single(field: &FieldDescriptor) -> Result<String, String> {
         Kind::Float => "Float<f32>".to_owned(),
         Kind::Double => "Float<f64>".to_owned(),
         Kind::Enum(descriptor) => format!("Enum<{}>", enum_path(&descriptor)),
-        Kind::Message(message) if message.full_name() == "google.protobuf.Struct" => "Object".to_owned(),
+        Kind::Message(message) if message.full_name() == "google.protobuf.Struct" => {
+            "Object".to_owned()
+        }
         Kind::Message(message) if message.package_name() == field.parent_file().package_name() => {
             format!("Sub<{}>", type_name(&message))
         }
         Kind::Message(message) => {
             return Err(format!(
-                "field {} has a {}, whose JSON nobody wrote",
+                "field {} has a {}, for which there is no JSON mapping",
                 field.full_name(),
                 message.full_name()
             ));
@@ -127,17 +133,22 @@ fn codec(out: &mut String, messages: &[MessageDescriptor]) {
          pub fn codec(name: &str) -> Option<Codec> {\n    Some(match name {\n",
     );
     for message in messages {
-        _ = writeln!(out, "        {:?} => Codec::of::<{}>(),", message.full_name(), type_name(message));
+        _ = writeln!(
+            out,
+            "        {:?} => Codec::of::<{}>(),",
+            message.full_name(),
+            type_name(message)
+        );
     }
     out.push_str("        _ => return None,\n    })\n}\n");
 }
 
-/// The name that prost gives a message.
+/// The name of a message in prost's code.
 fn type_name(message: &MessageDescriptor) -> String {
     AsUpperCamelCase(message.name()).to_string()
 }
 
-/// The path that prost gives an enum, from inside the package's module.
+/// The path of an enum in prost's code, relative to the package's module.
 fn enum_path(descriptor: &EnumDescriptor) -> String {
     let name = AsUpperCamelCase(descriptor.name());
     match descriptor.parent_message() {
@@ -146,14 +157,14 @@ fn enum_path(descriptor: &EnumDescriptor) -> String {
     }
 }
 
-/// The name that prost gives a field.
+/// The name of a field in prost's code.
 pub fn ident(name: &str) -> String {
     const KEYWORDS: &[&str] = &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
-        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
-        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static",
-        "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
-        "while", "yield",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do",
+        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in",
+        "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+        "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe",
+        "unsized", "use", "virtual", "where", "while", "yield",
     ];
     let snake = AsSnakeCase(name).to_string();
     if KEYWORDS.contains(&snake.as_str()) { format!("r#{snake}") } else { snake }

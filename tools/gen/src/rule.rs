@@ -1,5 +1,5 @@
-//! The two method options, `google.api.http` and `coop.v1.rule`, as plain values. It does not
-//! judge whether they make sense together.
+//! Reads the method options `google.api.http` and `coop.v1.rule` into plain values. `api` checks
+//! whether they fit together.
 
 use prost_reflect::{DynamicMessage, MethodDescriptor, Value};
 
@@ -10,6 +10,7 @@ pub struct MethodRule {
     pub post_status: u32,
     pub content_type: String,
     pub sse: Option<SseRule>,
+    pub native_only: bool,
 }
 
 /// `coop.v1.SseRule`.
@@ -22,7 +23,7 @@ pub struct SseRule {
 
 /// One route of `google.api.HttpRule`.
 pub struct HttpRule {
-    /// In capitals, as HTTP spells it.
+    /// In capitals, for example `GET`.
     pub verb: &'static str,
     pub path: String,
     pub body: String,
@@ -39,10 +40,13 @@ fn option(method: &MethodDescriptor, name: &str) -> Option<DynamicMessage> {
 }
 
 fn text(message: &DynamicMessage, field: &str) -> String {
-    message.get_field_by_name(field).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    message
+        .get_field_by_name(field)
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
-/// The rule of a method; an RPC without one, or without a scope, is refused.
+/// Reads the rule of a method; a missing rule or scope is an error.
 pub fn method_rule(method: &MethodDescriptor) -> Result<MethodRule, String> {
     let rule = option(method, "coop.v1.rule").ok_or("has no option (coop.v1.rule)")?;
     let number = rule.get_field_by_name("scope").and_then(|value| value.as_enum_number());
@@ -57,8 +61,14 @@ pub fn method_rule(method: &MethodDescriptor) -> Result<MethodRule, String> {
         scope: heck::AsUpperCamelCase(scope.trim_start_matches("SCOPE_")).to_string(),
         post_status: rule.get_field_by_name("post_status").and_then(|v| v.as_u32()).unwrap_or(0),
         content_type: text(&rule, "content_type"),
-        sse: rule.has_field_by_name("sse").then(|| rule.get_field_by_name("sse")).flatten().and_then(
-            |value| {
+        native_only: rule
+            .get_field_by_name("native_only")
+            .is_some_and(|v| v.as_bool() == Some(true)),
+        sse: rule
+            .has_field_by_name("sse")
+            .then(|| rule.get_field_by_name("sse"))
+            .flatten()
+            .and_then(|value| {
                 let sse = value.as_message()?;
                 Some(SseRule {
                     event: text(sse, "event"),
@@ -66,12 +76,11 @@ pub fn method_rule(method: &MethodDescriptor) -> Result<MethodRule, String> {
                     id_field: text(sse, "id_field"),
                     resume_field: text(sse, "resume_field"),
                 })
-            },
-        ),
+            }),
     })
 }
 
-/// The routes of a method, the main one first; none if it is not on HTTP.
+/// Reads the routes of a method, the main one first; empty if it has none.
 pub fn http_rules(method: &MethodDescriptor) -> Result<Vec<HttpRule>, String> {
     let Some(rule) = option(method, "google.api.http") else { return Ok(Vec::new()) };
     let mut rules = vec![http_rule(&rule)?];
@@ -84,8 +93,13 @@ pub fn http_rules(method: &MethodDescriptor) -> Result<Vec<HttpRule>, String> {
 }
 
 fn http_rule(rule: &DynamicMessage) -> Result<HttpRule, String> {
-    const VERBS: [(&str, &str); 5] =
-        [("get", "GET"), ("put", "PUT"), ("post", "POST"), ("delete", "DELETE"), ("patch", "PATCH")];
+    const VERBS: [(&str, &str); 5] = [
+        ("get", "GET"),
+        ("put", "PUT"),
+        ("post", "POST"),
+        ("delete", "DELETE"),
+        ("patch", "PATCH"),
+    ];
     let (field, verb) = VERBS
         .into_iter()
         .find(|(field, _)| rule.has_field_by_name(field))

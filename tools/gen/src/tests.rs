@@ -1,12 +1,14 @@
-//! Small protos through the whole plugin: what it refuses, in which words, and what it writes.
+//! Runs the whole plugin on small protos: the errors it reports and the text it writes.
 
 use prost::Message as _;
 use prost_types::compiler::CodeGeneratorResponse;
-use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
+use protox::file::{
+    ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver,
+};
 
-use crate::plugin::{Request, answer};
+use crate::plugin::{Request, respond};
 
-/// One proto in memory; its imports come from the project.
+/// A proto in memory; its imports come from the project.
 struct Source(String);
 
 impl FileResolver for Source {
@@ -27,7 +29,8 @@ fn run(mode: &str, service: &str, messages: &str) -> Result<String, String> {
     );
     let mut resolver = ChainFileResolver::new();
     resolver.add(Source(source));
-    resolver.add(IncludeFileResolver::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto").into()));
+    resolver
+        .add(IncludeFileResolver::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto").into()));
     resolver.add(GoogleFileResolver::new());
     let mut compiler = protox::Compiler::with_file_resolver(resolver);
     compiler.include_imports(true).open_file("test.proto").unwrap();
@@ -36,7 +39,8 @@ fn run(mode: &str, service: &str, messages: &str) -> Result<String, String> {
         parameter: Some(mode.to_owned()),
         proto_file: compiler.descriptor_pool().files().map(|file| file.encode_to_vec()).collect(),
     };
-    let response = CodeGeneratorResponse::decode(answer(&request.encode_to_vec()).as_slice()).unwrap();
+    let response =
+        CodeGeneratorResponse::decode(respond(&request.encode_to_vec()).as_slice()).unwrap();
     match response.error {
         Some(error) => Err(error),
         None => Ok(response.file[0].content().to_owned()),
@@ -54,11 +58,19 @@ fn rpc(returns: &str, options: &str) -> String {
 const READ: &str = "option (rule) = {scope: SCOPE_READ};";
 
 #[test]
-fn what_cannot_be_served_is_refused_by_name() {
+fn an_rpc_that_cannot_be_served_is_an_error_with_its_name() {
     let cases = [
         ("P", "", "has no option (coop.v1.rule)"),
-        ("P", "option (rule) = {content_type: \"x\"};", "has no scope in its option (coop.v1.rule)"),
-        ("P", "option (rule) = {scope: SCOPE_UNSPECIFIED};", "has no scope in its option (coop.v1.rule)"),
+        (
+            "P",
+            "option (rule) = {content_type: \"x\"};",
+            "has no scope in its option (coop.v1.rule)",
+        ),
+        (
+            "P",
+            "option (rule) = {scope: SCOPE_UNSPECIFIED};",
+            "has no scope in its option (coop.v1.rule)",
+        ),
         (
             "P",
             "READ; option (google.api.http) = {get: \"/a/{no}\"};",
@@ -67,12 +79,12 @@ fn what_cannot_be_served_is_refused_by_name() {
         (
             "P",
             "READ; option (google.api.http) = {get: \"/a/{keys}\"};",
-            "has coop.v1.Q.keys in its path, which is no single value",
+            "has coop.v1.Q.keys in its path, which is not a single value",
         ),
         (
             "P",
             "READ; option (google.api.http) = {get: \"/a/{inner}\"};",
-            "has coop.v1.Q.inner in its path, which is no single value",
+            "has coop.v1.Q.inner in its path, which is not a single value",
         ),
         (
             "P",
@@ -84,13 +96,21 @@ fn what_cannot_be_served_is_refused_by_name() {
             "READ; option (google.api.http) = {get: \"/a/x{key}\"};",
             "has a path segment \"x{key}\" that is neither a word nor {field}",
         ),
-        ("P", "READ; option (google.api.http) = {get: \"a\"};", "has a path that is not absolute: \"a\""),
+        (
+            "P",
+            "READ; option (google.api.http) = {get: \"a\"};",
+            "has a path that is not absolute: \"a\"",
+        ),
         (
             "P",
             "READ; option (google.api.http) = {body: \"*\"};",
             "has a route without one of get, put, post, delete and patch",
         ),
-        ("P", "READ; option (google.api.http) = {get: \"/a\" body: \"*\"};", "has a body on GET /a"),
+        (
+            "P",
+            "READ; option (google.api.http) = {get: \"/a\" body: \"*\"};",
+            "has a body on GET /a",
+        ),
         (
             "P",
             "READ; option (google.api.http) = {post: \"/a\" body: \"no\"};",
@@ -121,18 +141,26 @@ fn what_cannot_be_served_is_refused_by_name() {
             "READ; option (google.api.http) = {get: \"/a\" response_body: \"part\" additional_bindings: {get: \"/b\"}};",
             "has routes with different response_body",
         ),
-        ("P", "option (rule) = {scope: SCOPE_READ post_status: 202};", "has a post_status but no POST route"),
+        (
+            "P",
+            "option (rule) = {scope: SCOPE_READ post_status: 202};",
+            "has a post_status but no POST route",
+        ),
         (
             "P",
             "option (rule) = {scope: SCOPE_READ post_status: 404}; option (google.api.http) = {post: \"/a\"};",
-            "has a post_status 404 that is no success",
+            "has a post_status 404 that is not a success",
         ),
         (
             "P",
             "option (rule) = {scope: SCOPE_READ sse: {event: \"x\" id_field: \"seq\"}};",
-            "has sse in its rule but is no server stream",
+            "has sse in its rule but is not a server stream",
         ),
-        ("stream P", "READ;", "streams, so its rule has either sse or content_type with response_body"),
+        (
+            "stream P",
+            "READ;",
+            "streams, so its rule has either sse or content_type with response_body",
+        ),
         (
             "stream P",
             "option (rule) = {scope: SCOPE_READ sse: {id_field: \"seq\"}};",
@@ -146,7 +174,7 @@ fn what_cannot_be_served_is_refused_by_name() {
         (
             "stream P",
             "option (rule) = {scope: SCOPE_READ sse: {event_field: \"note\" id_field: \"seq\"}};",
-            "has an event_field coop.v1.P.note that is no plain string",
+            "has an event_field coop.v1.P.note that is not a plain string",
         ),
         (
             "stream P",
@@ -175,11 +203,14 @@ fn a_stream_from_the_client_has_no_route() {
     assert_eq!(error, "rpc coop.v1.Test.Do streams both ways and has an HTTP route");
     let one = format!("rpc Do(stream Q) returns (P) {{ {READ} }}");
     let error = run("gateway", &one, MESSAGES).unwrap_err();
-    assert_eq!(error, "rpc coop.v1.Test.Do streams only from the client, which no gateway serves");
+    assert_eq!(
+        error,
+        "rpc coop.v1.Test.Do streams only from the client, which the gateway cannot serve"
+    );
 }
 
 #[test]
-fn two_rpcs_cannot_share_a_route() {
+fn two_rpcs_with_the_same_route_are_an_error() {
     let service = |verb: &str, path: &str| {
         format!(
             "rpc A(Q) returns (P) {{ {READ} option (google.api.http) = {{get: \"/a/{{key}}\"}}; }} \
@@ -195,19 +226,24 @@ fn two_rpcs_cannot_share_a_route() {
 }
 
 #[test]
-fn json_nobody_wrote_is_refused() {
+fn a_field_without_a_json_mapping_is_an_error() {
     let service = rpc("P", READ);
-    let keys = run("serde", &service, "message Q { map<int32, string> m = 1; } message P {}").unwrap_err();
-    assert_eq!(keys, "map coop.v1.Q.m has keys that are no strings");
-    let foreign =
-        run("serde", &service, "message Q { google.protobuf.Value v = 1; } message P {}").unwrap_err();
-    assert_eq!(foreign, "field coop.v1.Q.v has a google.protobuf.Value, whose JSON nobody wrote");
-    let nested = run("serde", &service, "message Q { message In {} In v = 1; } message P {}").unwrap_err();
-    assert_eq!(nested, "message coop.v1.Q.In stands inside another message");
+    let keys =
+        run("serde", &service, "message Q { map<int32, string> m = 1; } message P {}").unwrap_err();
+    assert_eq!(keys, "map coop.v1.Q.m has keys that are not strings");
+    let foreign = run("serde", &service, "message Q { google.protobuf.Value v = 1; } message P {}")
+        .unwrap_err();
+    assert_eq!(
+        foreign,
+        "field coop.v1.Q.v has a google.protobuf.Value, for which there is no JSON mapping"
+    );
+    let nested =
+        run("serde", &service, "message Q { message In {} In v = 1; } message P {}").unwrap_err();
+    assert_eq!(nested, "message coop.v1.Q.In is nested in another message");
 }
 
 #[test]
-fn every_kind_of_slot_is_written() {
+fn every_kind_of_field_is_written() {
     let messages = "message Q { string type = 2; optional uint64 n = 1; oneof pick { P p = 3; bytes b = 4; } \
                     map<string, P> m = 5; google.protobuf.Struct s = 6; repeated E e = 7; enum E { RED = 0; } } \
                     message P {}";
@@ -229,8 +265,9 @@ fn every_kind_of_slot_is_written() {
 }
 
 #[test]
-fn what_neither_path_nor_body_fills_comes_from_the_query() {
-    let options = format!("{READ} option (google.api.http) = {{post: \"/a/{{key}}\" body: \"inner\"}};");
+fn fields_outside_of_path_and_body_come_from_the_query() {
+    let options =
+        format!("{READ} option (google.api.http) = {{post: \"/a/{{key}}\" body: \"inner\"}};");
     let text = run("gateway", &rpc("P", &options), MESSAGES).unwrap();
     let expected = r#"        path: "/a/{key}",
         body: Body::Field("inner"),
@@ -249,7 +286,28 @@ fn what_neither_path_nor_body_fills_comes_from_the_query() {
 }
 
 #[test]
-fn a_parameter_that_is_no_mode_is_refused() {
+fn the_service_table_has_the_rule_of_each_rpc() {
+    let options = "option (rule) = {scope: SCOPE_ADMIN native_only: true};";
+    let text = run("service", &rpc("P", options), MESSAGES).unwrap();
+    let expected = r#"    Method {
+        rpc: Rpc::Do,
+        name: "Do",
+        path: "/coop.v1.Test/Do",
+        scope: Scope::Admin,
+        streaming: Streaming::Unary,
+        content_type: None,
+        resume_field: None,
+        native_only: true,
+    },
+"#;
+    assert!(text.starts_with("// @generated by tools/gen"), "{text}");
+    assert!(text.contains(expected), "{text}");
+    let text = run("service", &rpc("P", READ), MESSAGES).unwrap();
+    assert!(text.contains("native_only: false"), "{text}");
+}
+
+#[test]
+fn an_unknown_parameter_is_an_error() {
     let error = run("xml", &rpc("P", READ), MESSAGES).unwrap_err();
-    assert_eq!(error, "the parameter is `serde` or `gateway`, not `xml`");
+    assert_eq!(error, "the parameter is `serde`, `service` or `gateway`, not `xml`");
 }

@@ -224,7 +224,8 @@ message!(AttachRequest {
         "open" attach_request::Message::Open: Sub<AttachOpen>,
         "input" attach_request::Message::Input: Base64,
         "resize" attach_request::Message::Resize: Sub<ResizeRequest>,
-        "lease" attach_request::Message::Lease: Sub<AttachLease>
+        "lease" attach_request::Message::Lease: Sub<AttachLease>,
+        "barrier" attach_request::Message::Barrier: Sub<AttachBarrier>
     ],
 });
 
@@ -247,8 +248,13 @@ message!(AttachResponse {
         "exit" attach_response::Message::Exit: Sub<ExitEvent>,
         "restart" attach_response::Message::Restart: Sub<RestartEvent>,
         "lease" attach_response::Message::Lease: Sub<AcquireLeaseResponse>,
-        "error" attach_response::Message::Error: Sub<AttachError>
+        "error" attach_response::Message::Error: Sub<AttachError>,
+        "barrier" attach_response::Message::Barrier: Sub<AttachBarrier>
     ],
+});
+
+message!(AttachBarrier {
+    id: one["id": Int<u64>],
 });
 
 message!(AttachSnapshot {
@@ -353,6 +359,12 @@ message!(ExplainStateResponse {
     reason: one["reason": Text],
     votes: one["votes": List<Sub<Vote>>],
     event_seq: one["event_seq": Int<u64>],
+    source_counters: one["source_counters": List<Sub<SourceCounter>>],
+});
+
+message!(SourceCounter {
+    name: one["name": Text],
+    count: one["count": Int<u64>],
 });
 
 message!(Vote {
@@ -402,6 +414,7 @@ message!(RespondResponse {
     via: one["via": Text],
     state: one["state": Text],
     seq: one["seq": Int<u64>],
+    superseded_by: optional["superseded_by": Text],
 });
 
 message!(InterruptRequest {});
@@ -412,6 +425,7 @@ message!(InterruptResponse {
     reason: optional["reason": Text],
     state: one["state": Text],
     seq: one["seq": Int<u64>],
+    outcome: one["outcome": Text],
 });
 
 message!(StreamStateRequest {
@@ -461,8 +475,13 @@ message!(Event {
         "exit" event::Payload::Exit: Sub<ExitEvent>,
         "restart" event::Payload::Restart: Sub<RestartEvent>,
         "resize" event::Payload::Resize: Sub<TerminalSize>,
-        "shutdown" event::Payload::Shutdown: Sub<ShutdownEvent>
+        "shutdown" event::Payload::Shutdown: Sub<ShutdownEvent>,
+        "interrupt" event::Payload::Interrupt: Sub<InterruptEvent>,
+        "lease" event::Payload::Lease: Sub<LeaseEvent>,
+        "signal" event::Payload::Signal: Sub<SignalEvent>,
+        "env" event::Payload::Env: Sub<EnvEvent>
     ],
+    by: optional["by": Text],
 });
 
 message!(Gap {
@@ -477,6 +496,28 @@ message!(OutcomeEvent {
     reason: optional["reason": Text],
     via: optional["via": Text],
     payload: optional["payload": Object],
+    superseded_by: optional["superseded_by": Text],
+});
+
+message!(InterruptEvent {
+    outcome: one["outcome": Text],
+    state_before: one["state_before": Text],
+    state: one["state": Text],
+});
+
+message!(LeaseEvent {
+    action: one["action": Text],
+    holder: one["holder": Text],
+    expires_at_epoch_ms: optional["expires_at_epoch_ms": Int<u64>],
+});
+
+message!(SignalEvent {
+    signal: one["signal": Text],
+});
+
+message!(EnvEvent {
+    action: one["action": Text],
+    key: one["key": Text],
 });
 
 message!(ExitEvent {
@@ -783,6 +824,7 @@ pub fn codec(name: &str) -> Option<Codec> {
         "coop.v1.AttachOpen" => Codec::of::<AttachOpen>(),
         "coop.v1.AttachLease" => Codec::of::<AttachLease>(),
         "coop.v1.AttachResponse" => Codec::of::<AttachResponse>(),
+        "coop.v1.AttachBarrier" => Codec::of::<AttachBarrier>(),
         "coop.v1.AttachSnapshot" => Codec::of::<AttachSnapshot>(),
         "coop.v1.TerminalModes" => Codec::of::<TerminalModes>(),
         "coop.v1.AttachError" => Codec::of::<AttachError>(),
@@ -794,6 +836,7 @@ pub fn codec(name: &str) -> Option<Codec> {
         "coop.v1.WaitForStateResponse" => Codec::of::<WaitForStateResponse>(),
         "coop.v1.ExplainStateRequest" => Codec::of::<ExplainStateRequest>(),
         "coop.v1.ExplainStateResponse" => Codec::of::<ExplainStateResponse>(),
+        "coop.v1.SourceCounter" => Codec::of::<SourceCounter>(),
         "coop.v1.Vote" => Codec::of::<Vote>(),
         "coop.v1.NudgeRequest" => Codec::of::<NudgeRequest>(),
         "coop.v1.NudgeResponse" => Codec::of::<NudgeResponse>(),
@@ -808,6 +851,10 @@ pub fn codec(name: &str) -> Option<Codec> {
         "coop.v1.Event" => Codec::of::<Event>(),
         "coop.v1.Gap" => Codec::of::<Gap>(),
         "coop.v1.OutcomeEvent" => Codec::of::<OutcomeEvent>(),
+        "coop.v1.InterruptEvent" => Codec::of::<InterruptEvent>(),
+        "coop.v1.LeaseEvent" => Codec::of::<LeaseEvent>(),
+        "coop.v1.SignalEvent" => Codec::of::<SignalEvent>(),
+        "coop.v1.EnvEvent" => Codec::of::<EnvEvent>(),
         "coop.v1.ExitEvent" => Codec::of::<ExitEvent>(),
         "coop.v1.RestartEvent" => Codec::of::<RestartEvent>(),
         "coop.v1.ShutdownEvent" => Codec::of::<ShutdownEvent>(),

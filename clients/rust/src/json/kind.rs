@@ -1,5 +1,5 @@
-//! How the value of one field prints and reads: a [`Kind`] per protobuf type, and the ways to
-//! nest them. It does not know which message a field belongs to; whoever calls names the field.
+//! Writes and reads the value of one field: a [`Kind`] for each protobuf type, list and map. It
+//! does not know which message the field belongs to; the caller adds the field's name to errors.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,12 +10,12 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 
 use super::{Message, within};
 
-pub use super::object::Object;
-pub use super::scalar::{Base64, Bool, Enum, Enumeration, Float, Int, Text};
+pub(crate) use super::object::Object;
+pub(crate) use super::scalar::{Base64, Bool, Enum, Enumeration, Float, Int, Text};
 
-/// How one protobuf type looks in JSON.
-pub trait Kind {
-    /// What prost keeps such a field in.
+/// The JSON form of one protobuf type.
+pub(crate) trait Kind {
+    /// The type of such a field in prost's code.
     type Value;
 
     fn write<S: Serializer>(value: &Self::Value, out: S) -> Result<S::Ok, S::Error>;
@@ -23,8 +23,8 @@ pub trait Kind {
     fn read<'de, D: Deserializer<'de>>(input: D) -> Result<Self::Value, D::Error>;
 }
 
-/// Prints one entry of an object.
-pub fn put<K: Kind, M: SerializeMap>(
+/// Writes one entry of an object.
+pub(crate) fn put<K: Kind, M: SerializeMap>(
     out: &mut M,
     name: &'static str,
     value: &K::Value,
@@ -32,8 +32,8 @@ pub fn put<K: Kind, M: SerializeMap>(
     out.serialize_entry(name, &Print::<K>(value))
 }
 
-/// Prints one entry of an object, `null` where there is none.
-pub fn put_optional<K: Kind, M: SerializeMap>(
+/// Writes one entry of an object, `null` if it is unset.
+pub(crate) fn put_optional<K: Kind, M: SerializeMap>(
     out: &mut M,
     name: &'static str,
     value: Option<&K::Value>,
@@ -41,8 +41,10 @@ pub fn put_optional<K: Kind, M: SerializeMap>(
     out.serialize_entry(name, &value.map(Print::<K>))
 }
 
-/// Reads the value of an entry; `null` is none.
-pub fn get<'de, K: Kind, M: MapAccess<'de>>(input: &mut M) -> Result<Option<K::Value>, M::Error> {
+/// Reads the value of an entry; `null` is None.
+pub(crate) fn get<'de, K: Kind, M: MapAccess<'de>>(
+    input: &mut M,
+) -> Result<Option<K::Value>, M::Error> {
     input.next_value_seed(Nullable::<K>(PhantomData))
 }
 
@@ -84,7 +86,7 @@ impl<'de, K: Kind> Visitor<'de> for Nullable<K> {
     }
 }
 
-/// An element of a list or a map, where `null` is no value.
+/// An element of a list or a map, where `null` is invalid.
 struct Element<K>(PhantomData<K>);
 
 impl<'de, K: Kind> DeserializeSeed<'de> for Element<K> {
@@ -95,8 +97,8 @@ impl<'de, K: Kind> DeserializeSeed<'de> for Element<K> {
     }
 }
 
-/// Another message of ours.
-pub struct Sub<M>(PhantomData<M>);
+/// Another message of `coop.v1`.
+pub(crate) struct Sub<M>(PhantomData<M>);
 
 impl<M: Message> Kind for Sub<M> {
     type Value = M;
@@ -113,7 +115,7 @@ impl<M: Message> Kind for Sub<M> {
 }
 
 /// A repeated field.
-pub struct List<K>(PhantomData<K>);
+pub(crate) struct List<K>(PhantomData<K>);
 
 impl<K: Kind> Kind for List<K> {
     type Value = Vec<K::Value>;
@@ -151,7 +153,7 @@ impl<'de, K: Kind> Visitor<'de> for List<K> {
 }
 
 /// A map with string keys.
-pub struct Map<K>(PhantomData<K>);
+pub(crate) struct Map<K>(PhantomData<K>);
 
 impl<K: Kind> Kind for Map<K> {
     type Value = BTreeMap<String, K::Value>;
@@ -187,7 +189,7 @@ impl<'de, K: Kind> Visitor<'de> for Map<K> {
     }
 }
 
-/// The start of a caller's key, short enough for an error text.
+/// The start of a key, short enough for an error text.
 pub(super) fn shown(key: &str) -> String {
     key.chars().take(64).collect()
 }

@@ -1,12 +1,13 @@
-//! The JSON of `coop.v1`, as coop's HTTP and WebSocket speak it: proto field names, 64-bit
-//! integers as numbers, bytes as base64, every field printed, `null` read as absent.
+//! The JSON of `coop.v1` in coop's HTTP and WebSocket API: proto field names, 64-bit integers as
+//! numbers, bytes as base64, every field printed, `null` read as absent, an unknown field refused.
 //!
 //! The generated file lists each message's fields with their kinds; this module turns such a
-//! list into `Serialize` and `Deserialize`. It knows no message and no RPC by name.
+//! list into `Serialize` and `Deserialize`. It does not know individual messages or RPCs.
 
 pub(crate) mod kind;
 mod object;
 mod scalar;
+mod unknown;
 
 use std::fmt;
 
@@ -14,8 +15,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde::ser::SerializeMap;
 
 pub use crate::serde_impls::codec;
+pub use unknown::no_such;
 
-/// A message whose fields the generator has listed.
+/// A message with a generated list of fields.
 pub trait Message: prost::Message + Default + 'static {
     /// The names of all fields; members of a oneof count as fields.
     const FIELDS: &'static [&'static str];
@@ -23,14 +25,18 @@ pub trait Message: prost::Message + Default + 'static {
     /// Writes every field in the order of declaration.
     fn write<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error>;
 
-    /// Reads the value of one of [`FIELDS`](Self::FIELDS) into its place.
-    fn read<'de, M: MapAccess<'de>>(&mut self, field: &'static str, value: &mut M) -> Result<(), M::Error>;
+    /// Reads the value of one of [`FIELDS`](Self::FIELDS).
+    fn read<'de, M: MapAccess<'de>>(
+        &mut self,
+        field: &'static str,
+        value: &mut M,
+    ) -> Result<(), M::Error>;
 }
 
 /// Implements [`Message`], `Serialize` and `Deserialize` from a list of slots.
 ///
-/// A slot is `one` (a default where JSON says nothing), `optional` (`null` where unset) or
-/// `oneof` (one JSON field per member, of which only the set one is printed).
+/// A slot is `one` (a field with a default), `optional` (`null` if unset) or `oneof` (one JSON
+/// field for each member, of which only the set one is printed).
 macro_rules! message {
     ($message:ident { $(
         $slot:ident: $mode:ident [ $($name:literal $($member:path)?: $kind:ty),+ ],
@@ -108,7 +114,7 @@ macro_rules! read_slot {
 
 pub(crate) use {message, read_slot, write_slot};
 
-/// Why a text is not the JSON of a message: names the field and what was expected there.
+/// A text is not the JSON of a message: the field, and what was expected there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(String);
 
@@ -136,42 +142,57 @@ pub fn to_value<M: Message>(message: &M) -> serde_json::Value {
     serde_json::to_value(Whole(message)).expect("keys are strings and no field refuses to print")
 }
 
-/// Reads a message; what the text does not mention stays at its default.
+/// Reads a message; fields that the text does not have keep their defaults.
 pub fn from_slice<M: Message>(text: &[u8]) -> Result<M, Error> {
     let mut message = M::default();
-    merge_slice(&mut message, None, text)?;
+    merge_slice(&mut message, text, &[])?;
     Ok(message)
 }
 
-/// Reads a message from an object that was parsed before.
+/// Reads a message from a parsed object.
 pub fn from_value<M: Message>(value: serde_json::Value) -> Result<M, Error> {
     let mut message = M::default();
     merge(&mut message, value)?;
     Ok(message)
 }
 
-/// Reads JSON text into a message, or into one field of it, and leaves the other fields alone.
+/// Reads JSON text into a message; the other fields stay unchanged. Names in `ignored` may be in
+/// the text although they are no fields.
 pub fn merge_slice<M: Message>(
     message: &mut M,
-    field: Option<&'static str>,
     text: &[u8],
+    ignored: &'static [&'static str],
 ) -> Result<(), Error> {
-    let text = std::str::from_utf8(text)
-        .map_err(|error| Error(format!("not UTF-8 after byte {}", error.valid_up_to())))?;
-    let mut input = serde_json::Deserializer::from_str(text);
-    match field {
-        None => merge(message, &mut input)?,
-        Some(field) => merge_field(message, field, &mut input)?,
-    }
+    let mut input = serde_json::Deserializer::from_str(utf8(text)?);
+    input.deserialize_map(Fields { message, ignored })?;
     Ok(input.end()?)
 }
 
-/// Reads an object's fields into a message and leaves those it does not mention alone.
-pub fn merge<'de, M: Message, D: Deserializer<'de>>(message: &mut M, input: D) -> Result<(), D::Error> {
-    input.deserialize_map(Fields(message))
+/// Reads JSON text into one field of a message; the other fields stay unchanged.
+pub fn merge_field_slice<M: Message>(
+    message: &mut M,
+    field: &'static str,
+    text: &[u8],
+) -> Result<(), Error> {
+    let mut input = serde_json::Deserializer::from_str(utf8(text)?);
+    merge_field(message, field, &mut input)?;
+    Ok(input.end()?)
 }
 
-/// Reads one value into one field of a message. A name that is no field reads nothing.
+fn utf8(text: &[u8]) -> Result<&str, Error> {
+    std::str::from_utf8(text)
+        .map_err(|error| Error(format!("not UTF-8 after byte {}", error.valid_up_to())))
+}
+
+/// Reads an object's fields into a message; the other fields stay unchanged.
+pub fn merge<'de, M: Message, D: Deserializer<'de>>(
+    message: &mut M,
+    input: D,
+) -> Result<(), D::Error> {
+    input.deserialize_map(Fields { message, ignored: &[] })
+}
+
+/// Reads one value into one field of a message. An unknown field is ignored.
 pub fn merge_field<'de, M: Message, D: Deserializer<'de>>(
     message: &mut M,
     field: &'static str,
@@ -181,7 +202,7 @@ pub fn merge_field<'de, M: Message, D: Deserializer<'de>>(
     message.read(field, &mut value).map_err(|error| within(field, error))
 }
 
-/// Both directions between JSON text and protobuf bytes, for a message known only by its name.
+/// Converts between JSON text and protobuf bytes, for a message that is known only by its name.
 #[derive(Clone, Copy)]
 pub struct Codec {
     pub to_json: fn(&[u8]) -> Result<serde_json::Value, prost::DecodeError>,
@@ -197,7 +218,10 @@ impl Codec {
     }
 }
 
-pub(crate) fn serialize<M: Message, S: serde::Serializer>(message: &M, out: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<M: Message, S: serde::Serializer>(
+    message: &M,
+    out: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = out.serialize_map(None)?;
     message.write(&mut map)?;
     map.end()
@@ -222,8 +246,11 @@ impl<M: Message> serde::Serialize for Whole<'_, M> {
     }
 }
 
-/// Reads an object into a message, each field at most once.
-struct Fields<'a, M>(&'a mut M);
+/// Reads an object into a message; a repeated field and an unknown one are errors.
+struct Fields<'a, M> {
+    message: &'a mut M,
+    ignored: &'static [&'static str],
+}
 
 impl<'de, M: Message> Visitor<'de> for Fields<'_, M> {
     type Value = ();
@@ -234,26 +261,45 @@ impl<'de, M: Message> Visitor<'de> for Fields<'_, M> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut seen = Vec::new();
-        while let Some(name) = map.next_key_seed(Name(M::FIELDS))? {
-            let Some(name) = name else {
-                ignore(&mut map)?;
-                continue;
+        while let Some(key) =
+            map.next_key_seed(Name { fields: M::FIELDS, ignored: self.ignored })?
+        {
+            let name = match key {
+                Key::Field(name) => name,
+                Key::Ignored => {
+                    ignore(&mut map)?;
+                    continue;
+                }
+                Key::Unknown(name) => {
+                    let reason = no_such("field", &name, M::FIELDS.iter().copied());
+                    return Err(within(name, A::Error::custom(reason)));
+                }
             };
             if seen.contains(&name) {
                 return Err(within(name, A::Error::custom("given twice")));
             }
             seen.push(name);
-            self.0.read(name, &mut map).map_err(|error| within(name, error))?;
+            self.message.read(name, &mut map).map_err(|error| within(name, error))?;
         }
         Ok(())
     }
 }
 
-/// Finds a key among the field names without keeping its text.
-struct Name(&'static [&'static str]);
+/// Finds a key among the field names without copying it.
+struct Name {
+    fields: &'static [&'static str],
+    ignored: &'static [&'static str],
+}
+
+enum Key {
+    Field(&'static str),
+    Ignored,
+    /// The start of the name.
+    Unknown(String),
+}
 
 impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Option<&'static str>;
+    type Value = Key;
 
     fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Self::Value, D::Error> {
         input.deserialize_str(self)
@@ -261,24 +307,31 @@ impl<'de> DeserializeSeed<'de> for Name {
 }
 
 impl Visitor<'_> for Name {
-    type Value = Option<&'static str>;
+    type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a field name")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().find(|name| **name == text).copied())
+    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+        Ok(match self.fields.iter().find(|name| **name == text) {
+            Some(name) => Key::Field(name),
+            None if self.ignored.contains(&text) => Key::Ignored,
+            None => Key::Unknown(kind::shown(text)),
+        })
     }
 }
 
-/// The value side of an object whose only key is known already.
+/// The value of an object whose only key is known.
 struct Single<D>(Option<D>);
 
 impl<'de, D: Deserializer<'de>> MapAccess<'de> for Single<D> {
     type Error = D::Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, D::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        _: K,
+    ) -> Result<Option<K::Value>, D::Error> {
         Ok(None)
     }
 
@@ -290,7 +343,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Single<D> {
     }
 }
 
-/// Puts a step of the path before an error, so that the outermost text reads
+/// Adds a step of the path to an error, so that the whole text is for example
 /// `field answers[1].option: expected an integer`.
 pub(crate) fn within<E: serde::de::Error>(step: impl fmt::Display, error: E) -> E {
     let text = error.to_string();
@@ -301,7 +354,7 @@ pub(crate) fn within<E: serde::de::Error>(step: impl fmt::Display, error: E) -> 
     }
 }
 
-/// Drops serde's echo of what stood there: it may be megabytes of a caller's secret.
+/// Removes the value that serde quotes: it may be large, or a secret.
 fn tidy(text: String) -> String {
     let echoes = text.starts_with("invalid type: ") || text.starts_with("invalid value: ");
     match text.rsplit_once(", expected ") {

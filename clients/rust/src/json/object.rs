@@ -1,4 +1,4 @@
-//! `google.protobuf.Struct` as a plain JSON object. It knows nothing of the field that holds it.
+//! `google.protobuf.Struct` as a plain JSON object. It does not know the field that holds it.
 
 use std::fmt;
 
@@ -10,15 +10,15 @@ use serde::ser::Serializer;
 use super::kind::{Kind, shown};
 use super::within;
 
-/// How deep objects and lists may nest. One level of JSON takes three of protobuf, whose readers
-/// give up at a hundred: a deeper object could be stored but never be sent on.
+/// How deep objects and lists may nest. One level of JSON takes three of protobuf, and protobuf
+/// decoders stop at a hundred, so a deeper object could not be sent.
 const DEPTH: usize = 24;
 
-/// Whole numbers up to here have no rounding, so they can print without a fraction.
+/// Whole numbers up to here are exact, so they are printed without a fraction.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Any JSON object.
-pub struct Object;
+pub(crate) struct Object;
 
 impl Kind for Object {
     type Value = Struct;
@@ -48,7 +48,7 @@ impl serde::Serialize for Print<'_> {
                 out.serialize_i64(*value as i64)
             }
             Some(Variant::NumberValue(value)) if value.is_finite() => out.serialize_f64(*value),
-            // A Struct has no word for it, and a string would read back as a string.
+            // A Struct cannot hold it, and a string would be read back as a string.
             Some(Variant::NumberValue(_)) => out.serialize_unit(),
             Some(Variant::StringValue(text)) => out.serialize_str(text),
             Some(Variant::StructValue(object)) => Object::write(object, out),
@@ -61,7 +61,7 @@ fn too_deep<E: serde::de::Error>() -> E {
     E::custom(format_args!("nested deeper than {DEPTH} levels"))
 }
 
-/// The members of an object that may nest so many levels deep.
+/// The members of an object that may nest this many levels deep.
 struct Members(usize);
 
 impl<'de> Visitor<'de> for Members {
@@ -85,7 +85,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// Any JSON value that may nest so many levels deep.
+/// Any JSON value that may nest this many levels deep.
 #[derive(Clone, Copy)]
 struct Any(usize);
 
@@ -146,6 +146,8 @@ impl<'de> Visitor<'de> for Any {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, input: A) -> Result<Value, A::Error> {
-        Members(self.0).visit_map(input).map(|object| Value { kind: Some(Variant::StructValue(object)) })
+        Members(self.0)
+            .visit_map(input)
+            .map(|object| Value { kind: Some(Variant::StructValue(object)) })
     }
 }

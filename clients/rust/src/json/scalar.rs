@@ -1,12 +1,14 @@
-//! The kinds of single values: booleans, text, numbers, bytes and enums. What holds several of
-//! them is in `kind`.
+//! The kinds of single values: booleans, text, numbers, bytes and enums. Lists, maps and messages
+//! are in `kind`.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
 use base64::Engine as _;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
+use base64::engine::{
+    DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD,
+};
 use bytes::Bytes;
 use serde::de::{Deserializer, Visitor};
 use serde::ser::Serializer;
@@ -14,7 +16,7 @@ use serde::ser::Serializer;
 use super::kind::Kind;
 
 /// `true` or `false`.
-pub struct Bool;
+pub(crate) struct Bool;
 
 impl Kind for Bool {
     type Value = bool;
@@ -41,7 +43,7 @@ impl Visitor<'_> for Bool {
 }
 
 /// A string.
-pub struct Text;
+pub(crate) struct Text;
 
 impl Kind for Text {
     type Value = String;
@@ -72,10 +74,12 @@ impl Visitor<'_> for Text {
 }
 
 /// An integer: printed as a number, read from a number or from its decimal digits in a string.
-pub struct Int<T>(PhantomData<T>);
+pub(crate) struct Int<T>(PhantomData<T>);
 
-/// The integers that protobuf has.
-pub trait Integer: Copy + Display + FromStr + TryFrom<i128> + serde::Serialize {
+/// The integer types of protobuf.
+pub(crate) trait Integer:
+    Copy + Display + FromStr + TryFrom<i128> + serde::Serialize
+{
     const MIN: Self;
     const MAX: Self;
 }
@@ -119,11 +123,12 @@ impl<T: Integer> Visitor<'_> for Int<T> {
     }
 
     fn visit_i128<E: serde::de::Error>(self, value: i128) -> Result<T, E> {
-        T::try_from(value)
-            .map_err(|_| E::custom(format_args!("expected an integer from {} to {}", T::MIN, T::MAX)))
+        T::try_from(value).map_err(|_| {
+            E::custom(format_args!("expected an integer from {} to {}", T::MIN, T::MAX))
+        })
     }
 
-    /// What serde_json makes of a fraction, an exponent, or more digits than 64 bits hold.
+    /// serde_json passes numbers with a fraction, an exponent or more than 64 bits as floats.
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<T, E> {
         if value.fract() == 0.0 && value.abs() > 9e18 {
             #[expect(
@@ -143,12 +148,12 @@ impl<T: Integer> Visitor<'_> for Int<T> {
     }
 }
 
-/// A floating point number. What JSON has no number for is `"NaN"`, `"Infinity"` and
-/// `"-Infinity"`, so that it survives the way there and back.
-pub struct Float<T>(PhantomData<T>);
+/// A floating point number. Values that JSON cannot express are the strings `"NaN"`, `"Infinity"`
+/// and `"-Infinity"`.
+pub(crate) struct Float<T>(PhantomData<T>);
 
-/// The floating point numbers that protobuf has.
-pub trait Real: Copy + Into<f64> + serde::Serialize {
+/// The floating point types of protobuf.
+pub(crate) trait Real: Copy + Into<f64> + serde::Serialize {
     fn narrow(value: f64) -> Self;
 }
 
@@ -221,7 +226,7 @@ impl<T: Real> Visitor<'_> for Float<T> {
 }
 
 /// Bytes: printed as standard base64; read from that or the URL alphabet, padded or not.
-pub struct Base64;
+pub(crate) struct Base64;
 
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -259,10 +264,10 @@ impl Visitor<'_> for Base64 {
 
 /// An enum: printed as the value's name in lower case; read from the name in any case or from
 /// the number.
-pub struct Enum<E>(PhantomData<E>);
+pub(crate) struct Enum<E>(PhantomData<E>);
 
-/// An enum whose values the generator has listed.
-pub trait Enumeration {
+/// An enum with a generated list of values.
+pub(crate) trait Enumeration {
     /// Names in lower case, and numbers.
     const VALUES: &'static [(&'static str, i32)];
 }
@@ -273,7 +278,7 @@ impl<E: Enumeration> Kind for Enum<E> {
     fn write<S: Serializer>(value: &i32, out: S) -> Result<S::Ok, S::Error> {
         match E::VALUES.iter().find(|(_, number)| number == value) {
             Some((name, _)) => out.serialize_str(name),
-            // A value that a newer peer knows is still worth passing on.
+            // A value that only a newer peer knows is passed on as its number.
             None => out.serialize_i32(*value),
         }
     }

@@ -1,4 +1,5 @@
-//! Claude's command line, as far as coop must understand it. What the flags mean for a session is not known here.
+//! The parts of Claude's command line that coop must understand. It does not know what the flags
+//! mean for a session.
 
 use crate::driver::launch::command::Syntax;
 
@@ -45,10 +46,16 @@ const VALUED: [&str; 31] = [
 ];
 
 /// Short flags and their names.
-const SHORT: [(char, &str); 6] =
-    [('p', "print"), ('c', "continue"), ('r', "resume"), ('n', "name"), ('w', "worktree"), ('d', "debug")];
+const SHORT: [(char, &str); 6] = [
+    ('p', "print"),
+    ('c', "continue"),
+    ('r', "resume"),
+    ('n', "name"),
+    ('w', "worktree"),
+    ('d', "debug"),
+];
 
-/// The names of `-p`, `-pc` or `-rID`, and the value that the last of them has in the same word.
+/// The names of `-p`, `-pc` or `-rID`, and the value of the last one if it is in the same word.
 fn short_flags(letters: &str) -> (Vec<&str>, Option<&str>) {
     let mut names = Vec::new();
     let mut letters = letters.chars();

@@ -1,15 +1,17 @@
-//! Answers on their way into dialogs as Claude Code really showed them: the next key from each.
+//! Tests of answers on captured dialogs of Claude Code: the next key, and the hook's decision.
 
 use serde_json::{Value, json};
 
 use super::dialog;
-use crate::driver::answered::{self, accept, answers, option, paste, prompt, question, text, with};
-use crate::driver::claude::answer::{by_hook, next_move};
+use crate::driver::claude::answer::{by_hook, next_key};
 use crate::driver::prompt::{Answer, Prompt};
+use crate::driver::testing::answers::{
+    self, accept, answers, option, paste, prompt, question, text, with,
+};
 
 /// The next key, or `None` if the answer is refused.
 fn key(prompt: &Prompt, answer: &Answer, case: &str) -> Option<String> {
-    answered::key(next_move(prompt, answer, &dialog(case)))
+    answers::key(next_key(prompt, answer, &dialog(case)))
 }
 
 fn check(cases: &[(&str, Answer, Option<&str>)]) {
@@ -20,7 +22,7 @@ fn check(cases: &[(&str, Answer, Option<&str>)]) {
 }
 
 #[test]
-fn tools_are_allowed_and_denied_by_what_the_options_say() {
+fn a_permission_is_answered_by_the_meaning_of_its_options() {
     check(&[
         ("13-permission-bash", accept(true), Some("1")),
         ("13-permission-bash", accept(false), Some("4")),
@@ -32,11 +34,11 @@ fn tools_are_allowed_and_denied_by_what_the_options_say() {
         ("16-permission-write", accept(false), Some("3")),
         ("18-permission-webfetch", accept(false), Some("3")),
         ("91-permission-cut-80x24", accept(true), Some("1")),
-        // Without numbers the pointer is moved, one row a look.
+        // Without numbers the highlight moves one row at a time.
         ("19b-permission-unnumbered", accept(true), Some("\x1b[B")),
         ("19b-permission-unnumbered", accept(false), Some("\r")),
         ("19b-permission-unnumbered", option(2), Some("\x1b[B")),
-        // Read aloud, a digit counts with the Enter after it.
+        // In the screen reader form, a digit needs an Enter after it.
         ("82-screenreader-permission", accept(false), Some("4")),
         ("83-screenreader-digit", accept(false), Some("\r")),
         ("83-screenreader-digit", accept(true), Some("\x7f")),
@@ -44,9 +46,10 @@ fn tools_are_allowed_and_denied_by_what_the_options_say() {
 }
 
 #[test]
-fn a_comment_goes_into_the_field_of_its_option() {
-    let wrapped = "no way\nsecond line of the comment that is fairly long so that it must wrap somewhere when the terminal is \
-                   two hundred columns wide, which takes a good many words to reach, so here are some more of them";
+fn a_comment_is_typed_into_the_field_of_its_option() {
+    let wrapped = "no way\nsecond line of the comment that is fairly long so that it must wrap \
+                   somewhere when the terminal is two hundred columns wide, which takes a good \
+                   many words to reach, so here are some more of them";
     check(&[
         ("13-permission-bash", with("do", accept(true)), Some("\t")),
         ("14-permission-bash-amend", with("do\x1b\x03", accept(true)), Some(&paste("do"))),
@@ -74,7 +77,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
         ("53-plan-feedback-typed", with("do it otherwise", accept(false)), Some("\r")),
         ("93-plan-feedback-two-rows-80x24", with("but use\ntwo rows", option(3)), Some("\r")),
         ("93-plan-feedback-two-rows-80x24", with("but use\ntwo rows", option(1)), Some("\x1b[Z")),
-        // With words it would let all edits pass, which nobody said.
+        // With text it would also accept all edits, which the answer does not say.
         ("51-plan-approval", with("go", accept(true)), None),
         ("55-plan-exit-empty", accept(true), Some("1")),
         ("55-plan-exit-empty", accept(false), Some("2")),
@@ -83,7 +86,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
 }
 
 #[test]
-fn one_question_takes_an_option_words_or_nothing() {
+fn one_question_takes_an_option_or_text_or_is_declined() {
     check(&[
         ("20-ask-single", option(2), Some("2")),
         ("20-ask-single", option(5), Some("5")),
@@ -108,7 +111,8 @@ fn three() -> Prompt {
         question("Size", false, &["Small", "Large"]),
         question("Toppings", true, &["Cheese", "Olives", "Ham"]),
     ];
-    let input = json!({"questions": questions.iter().map(|one| json!({"question": one.question})).collect::<Vec<_>>()});
+    let asked: Vec<_> = questions.iter().map(|one| json!({"question": one.question})).collect();
+    let input = json!({"questions": asked});
     Prompt { questions, input_full: Some(input.to_string()), ..prompt(&dialog("24-ask-multi-q1")) }
 }
 
@@ -126,7 +130,7 @@ fn several_questions_are_answered_page_by_page() {
         ("24-ask-multi-q1", &own, Some("4")),
         ("92-ask-own-multiline", &own, Some("\r")),
         ("27-ask-multi-q3-checked", &own, Some("1")),
-        // Somebody answered at the keyboard what was not asked for.
+        // A user at the keyboard gave another answer.
         ("28-ask-multi-review-submit", &own, None),
         ("92-ask-review-incomplete", &own, Some("\x1b[D")),
     ];
@@ -138,14 +142,15 @@ fn several_questions_are_answered_page_by_page() {
         questions: three().questions,
         ..prompt(&dialog("28-ask-multi-review-submit"))
     };
-    for (answer, wanted) in [(accept(true), Some("1")), (option(2), Some("2")), (accept(false), Some("\x1b"))]
+    for (answer, wanted) in
+        [(accept(true), Some("1")), (option(2), Some("2")), (accept(false), Some("\x1b"))]
     {
         assert_eq!(key(&confirming, &answer, "28-ask-multi-review-submit").as_deref(), wanted);
     }
 }
 
 #[test]
-fn answers_must_fit_the_questions() {
+fn answers_that_do_not_fit_the_questions_are_refused() {
     let wrong = [
         answers(&[(&[2], ""), (&[1], "")]),
         answers(&[(&[4], ""), (&[1], ""), (&[1], "")]),
@@ -166,7 +171,7 @@ fn answers_must_fit_the_questions() {
 }
 
 #[test]
-fn own_words_among_several_options() {
+fn text_is_entered_beside_ticked_options() {
     let toppings = Prompt {
         questions: vec![question("Toppings", true, &["Cheese", "Olives", "Ham"])],
         ..prompt(&dialog("29-ask-multiselect-only"))
@@ -187,7 +192,7 @@ fn own_words_among_several_options() {
 }
 
 #[test]
-fn setup_dialogs_go_by_their_words_too() {
+fn setup_dialogs_are_answered_by_the_meaning_of_their_options() {
     check(&[
         ("01-theme-picker", accept(true), Some("\r")),
         ("01-theme-picker", option(1), Some("\x1b[A")),
@@ -218,7 +223,7 @@ fn setup_dialogs_go_by_their_words_too() {
 }
 
 #[test]
-fn an_option_that_is_not_there_any_more_is_not_guessed() {
+fn an_option_that_disappeared_is_refused() {
     let before = prompt(&dialog("16-permission-write"));
     assert_eq!(key(&before, &option(2), "13-permission-bash"), None);
     assert_eq!(key(&before, &option(3), "13-permission-bash").as_deref(), Some("4"));
@@ -231,7 +236,7 @@ fn decision(prompt: &Prompt, answer: &Answer) -> Option<Value> {
 }
 
 #[test]
-fn the_hook_carries_only_what_it_can_say() {
+fn the_hook_takes_only_answers_that_it_can_express() {
     let bash = prompt(&dialog("13-permission-bash"));
     assert_eq!(decision(&bash, &accept(true)), Some(json!({"behavior": "allow"})));
     assert_eq!(decision(&bash, &option(1)), Some(json!({"behavior": "allow"})));
@@ -247,7 +252,7 @@ fn the_hook_carries_only_what_it_can_say() {
 }
 
 #[test]
-fn the_hook_carries_answers_with_the_questions() {
+fn the_hook_takes_the_answers_of_all_questions() {
     let all = answers(&[(&[2], ""), (&[], "huge"), (&[1, 3], "and nuts")]);
     let allowed = decision(&three(), &all).unwrap();
     assert_eq!(allowed["behavior"], "allow");
@@ -262,12 +267,13 @@ fn the_hook_carries_answers_with_the_questions() {
     assert_eq!(decision(&Prompt { input_full: None, ..three() }, &all), None);
 
     let questions = vec![question("Colour", false, &["Red", "Green", "Blue"])];
-    let input_full = Some(json!({"questions": [{"question": "Which colour do you want?"}]}).to_string());
+    let input_full =
+        Some(json!({"questions": [{"question": "Which colour do you want?"}]}).to_string());
     let one = Prompt { questions, input_full, ..prompt(&dialog("20-ask-single")) };
     let green = decision(&one, &option(2)).unwrap();
     assert_eq!(green["updatedInput"]["answers"], json!({"Which colour do you want?": "Green"}));
     let words = decision(&one, &text("teal")).unwrap();
     assert_eq!(words["updatedInput"]["answers"], json!({"Which colour do you want?": "teal"}));
-    // To talk about it is no answer.
+    // "Chat about this" is not an answer.
     assert_eq!(decision(&one, &option(5)), None);
 }

@@ -1,11 +1,11 @@
-//! Messages on their way into the composer, as Claude Code really showed them.
+//! Tests of messages in captured composers of Claude Code.
 
-use super::sight;
+use super::reading;
 use crate::driver::claude::composer::{compose, holds};
-use crate::driver::sight::Composer;
+use crate::driver::screen_reading::Composer;
 
 #[test]
-fn a_message_is_never_a_command() {
+fn a_message_is_not_taken_as_a_command() {
     let cases = [
         ("hello", "hello"),
         ("/clear", " /clear"),
@@ -24,14 +24,17 @@ fn a_message_is_never_a_command() {
 }
 
 #[test]
-fn what_was_pasted_is_found_again() {
+fn pasted_text_is_recognised_in_the_composer() {
     let emoji = "日本語 and 🎉 party 👩‍💻 é ".repeat(8);
     let row = "abcdefghi ".repeat(10);
     let cases = [
         ("90-draft-one-line", "hello world".to_owned()),
         ("90-draft-leading-space", " /foo bar".to_owned()),
         ("90-draft-three-lines", "l1\nl2\nl3".to_owned()),
-        ("90-draft-pasted-12-lines", (1..=12).map(|at| format!("row {at} of the text\n")).collect()),
+        (
+            "90-draft-pasted-12-lines",
+            (1..=12).map(|at| format!("row {at} of the text\n")).collect(),
+        ),
         ("90-draft-wrapped", "abcdefghi ".repeat(79).trim().to_owned()),
         ("90-draft-wrapped-80x24", "word ".repeat(60).trim().to_owned()),
         ("90-draft-pasted-5k", "abcdefghi ".repeat(500).trim().to_owned()),
@@ -46,7 +49,7 @@ fn what_was_pasted_is_found_again() {
         ("90-draft-file-popup-80x24", "ends in a backslash \\\nlook at @no".to_owned()),
     ];
     for (case, pasted) in cases {
-        let composer = sight(case).composer.unwrap();
+        let composer = reading(case).composer.unwrap();
         assert!(holds(&composer, &pasted), "{case}: {:?}", composer.draft);
         assert!(!holds(&composer, &format!("{pasted}\nx")), "{case}");
         assert!(!holds(&composer, "something else"), "{case}");
@@ -54,8 +57,8 @@ fn what_was_pasted_is_found_again() {
 }
 
 #[test]
-fn a_lost_blank_or_a_wrong_count_is_not_the_message() {
-    let composer = |draft: &str| Composer { draft: draft.to_owned() };
+fn a_missing_space_or_a_wrong_count_is_not_recognised() {
+    let composer = |draft: &str| Composer { draft: draft.to_owned(), rows: 1, cut: false };
     assert!(!holds(&composer("/foo"), " /foo"));
     assert!(!holds(&composer("hello hello"), "hello"));
     assert!(!holds(&composer(""), "hello"));

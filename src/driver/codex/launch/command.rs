@@ -1,4 +1,5 @@
-//! Codex's command line, as far as coop must understand it. What the flags mean for a session is not known here.
+//! The parts of Codex's command line that coop must understand. It does not know what the flags
+//! mean for a session.
 
 use std::ffi::{OsStr, OsString};
 
@@ -46,10 +47,10 @@ const SHORT: [(char, &str); 8] = [
     ('o', "output-last-message"),
 ];
 
-/// What is no flag of a conversation that goes on, but of the one that it replaces.
-const OF_THE_START: [&str; 5] = ["image", "last", "all", "include-non-interactive", "worktree"];
+/// Flags that apply only to the start of a conversation, and are dropped when it is resumed.
+const ONLY_AT_START: [&str; 5] = ["image", "last", "all", "include-non-interactive", "worktree"];
 
-/// Subcommands that start an agent on the terminal, and those that run one turn.
+/// Subcommands that start an interactive agent, those that run one turn, and the rest.
 const INTERACTIVE: [&str; 2] = ["resume", "fork"];
 const EXEC: [&str; 3] = ["exec", "e", "review"];
 const OTHERS: [&str; 24] = [
@@ -82,9 +83,9 @@ const OTHERS: [&str; 24] = [
 /// What the command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// An agent on the terminal.
+    /// An interactive agent on the terminal.
     Interactive,
-    /// One turn, and its end.
+    /// A single turn.
     Exec,
     Other,
 }
@@ -101,7 +102,7 @@ impl Command {
         match self.0.first_word() {
             Some(word) if OTHERS.contains(&word) => Form::Other,
             Some(word) if EXEC.contains(&word) => Form::Exec,
-            // Any other word is what the agent is to begin with.
+            // Any other word is the first prompt.
             Some(word) if INTERACTIVE.contains(&word) => Form::Interactive,
             Some(_) | None if ["help", "version"].iter().any(|flag| self.has(flag)) => Form::Other,
             Some(_) | None => Form::Interactive,
@@ -123,27 +124,36 @@ impl Command {
 
     pub(super) fn has_hooks_off(&self) -> bool {
         let disabled = self.0.named("disable").any(|piece| piece.value.as_deref() == Some("hooks"));
-        disabled || self.settings().any(|(key, value)| key == "features.hooks" && value.trim() == "false")
+        disabled
+            || self
+                .settings()
+                .any(|(key, value)| key == "features.hooks" && value.trim() == "false")
     }
 
-    /// All arguments, with these flags before Codex's own.
+    /// All arguments, with these flags before those of the command.
     pub(super) fn with(&self, flags: Vec<OsString>) -> Vec<OsString> {
-        let mut args = self.begun(flags, |_| true);
+        let mut args = self.with_pieces(flags, |_| true);
         args.extend(self.0.rest.iter().cloned());
         args
     }
 
-    /// The command that goes on with a conversation: its flags, and none of what it began with.
+    /// The arguments that resume a conversation: the command's flags without its first prompt.
     pub(super) fn resuming(&self, flags: Vec<OsString>, id: &str) -> Vec<OsString> {
-        let kept = |piece: &Piece| piece.name.as_deref().is_some_and(|name| !OF_THE_START.contains(&name));
-        let mut args = self.begun(flags, kept);
+        let kept = |piece: &Piece| {
+            piece.name.as_deref().is_some_and(|name| !ONLY_AT_START.contains(&name))
+        };
+        let mut args = self.with_pieces(flags, kept);
         args.extend(["resume".into(), id.into()]);
         args
     }
 
-    fn begun(&self, flags: Vec<OsString>, kept: impl Fn(&Piece) -> bool) -> Vec<OsString> {
-        let own =
-            self.0.pieces.iter().filter(|piece| kept(piece)).flat_map(|piece| piece.args.iter().cloned());
+    fn with_pieces(&self, flags: Vec<OsString>, kept: impl Fn(&Piece) -> bool) -> Vec<OsString> {
+        let own = self
+            .0
+            .pieces
+            .iter()
+            .filter(|piece| kept(piece))
+            .flat_map(|piece| piece.args.iter().cloned());
         self.0.before.iter().cloned().chain(flags).chain(own).collect()
     }
 
@@ -152,7 +162,7 @@ impl Command {
     }
 }
 
-/// The name behind one dash, and the value that it has in the same word.
+/// The name of a one-dash flag, and its value if it is in the same word.
 fn short_flag(text: &str) -> (Vec<&str>, Option<&str>) {
     let mut letters = text.chars();
     let Some(letter) = letters.next() else { return (Vec::new(), None) };

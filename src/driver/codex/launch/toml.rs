@@ -1,8 +1,8 @@
-//! Values as Codex's `-c` takes them: TOML on one line.
+//! Converts JSON values to TOML on one line, as Codex's `-c` takes them.
 
 use serde_json::Value;
 
-/// A JSON value in TOML, where it has one: TOML knows no null.
+/// A JSON value in TOML, or `None` if it contains a null, which TOML does not have.
 pub(super) fn inline(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -14,15 +14,16 @@ pub(super) fn inline(value: &Value) -> Option<String> {
             Some(format!("[{}]", values?.join(",")))
         }
         Value::Object(members) => {
-            let member =
-                |(key, value): (&String, &Value)| Some(format!("{}={}", string(key), inline(value)?));
+            let member = |(key, value): (&String, &Value)| {
+                Some(format!("{}={}", string(key), inline(value)?))
+            };
             let members: Option<Vec<_>> = members.iter().map(member).collect();
             Some(format!("{{{}}}", members?.join(",")))
         }
     }
 }
 
-/// What JSON escapes, TOML escapes in the same way, but for one character more.
+/// TOML escapes the same characters as JSON, and one more.
 pub(super) fn string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

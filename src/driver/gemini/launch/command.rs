@@ -1,4 +1,5 @@
-//! Gemini's command line, as far as coop must understand it. What the flags mean for a session is not known here.
+//! The parts of Gemini's command line that coop must understand. It does not know what the flags
+//! mean for a session.
 
 use crate::driver::launch::command::{Command, Syntax};
 
@@ -45,12 +46,12 @@ const SHORT: [(&str, &str); 13] = [
     ("w", "worktree"),
 ];
 
-/// What Gemini does instead of talking, if it is the first word.
-const CHORES: [&str; 6] = ["mcp", "extensions", "extension", "skills", "skill", "hooks"];
+/// Subcommands that start no agent.
+const NO_AGENT: [&str; 6] = ["mcp", "extensions", "extension", "skills", "skill", "hooks"];
 
-/// It will do something else than talk.
-pub(super) fn is_chore(command: &Command) -> bool {
-    command.first_word().is_some_and(|word| CHORES.contains(&word))
+/// Whether the command starts no agent.
+pub(super) fn starts_no_agent(command: &Command) -> bool {
+    command.first_word().is_some_and(|word| NO_AGENT.contains(&word))
 }
 
 /// The name of `-n` or `-n=value`, and the value.

@@ -1,37 +1,37 @@
-//! The extension that carries coop's hooks. Every Gemini of the user loads it, whoever started it: its hooks do nothing
-//! unless a coop is around the Gemini that calls them, and say what they have to say to that coop alone.
+//! The extension with coop's hooks. Every Gemini process of the user loads it, with or without
+//! coop: its hooks do nothing unless coop started the process, and call only that coop.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::driver::launch::Shared;
+use crate::driver::launch::SharedDirSpec;
 
-/// The variable that names the program which hooks call.
+/// The variable that names the program which the hooks call.
 pub(super) const PROGRAM: &str = "COOP_HOOK_PROGRAM";
-/// What the extension is called.
+/// The name of the extension.
 const NAME: &str = "coop-hooks";
 
-/// A hook that only tells, in milliseconds.
-const TELLS: u64 = 2_000;
-/// A hook that waits for coop's word, which never takes longer than this.
-const HEARS: u64 = 10_000;
+/// Milliseconds for a hook that only reports.
+const REPORT: u64 = 2_000;
+/// Milliseconds for a hook that waits for coop's decision, which always comes earlier.
+const DECISION: u64 = 10_000;
 
-/// The events that coop hears of.
+/// The hooked events and the timeout of each hook.
 const EVENTS: [(&str, u64); 6] = [
-    ("SessionStart", HEARS),
-    ("BeforeAgent", TELLS),
-    ("AfterAgent", HEARS),
-    ("BeforeTool", TELLS),
-    ("AfterTool", TELLS),
-    ("Notification", TELLS),
+    ("SessionStart", DECISION),
+    ("BeforeAgent", REPORT),
+    ("AfterAgent", DECISION),
+    ("BeforeTool", REPORT),
+    ("AfterTool", REPORT),
+    ("Notification", REPORT),
 ];
 
-pub(super) fn shared(home: &Path) -> Shared {
+pub(super) fn shared_dir(home: &Path) -> SharedDirSpec {
     let about = json!({ "name": NAME, "version": env!("CARGO_PKG_VERSION") });
     let hooks: Map<String, Value> =
         EVENTS.iter().map(|(event, time)| ((*event).to_owned(), hook(event, *time))).collect();
-    Shared {
+    SharedDirSpec {
         dir: home.join("extensions").join(NAME),
         files: vec![
             ("gemini-extension.json".into(), about.to_string()),
@@ -40,10 +40,11 @@ pub(super) fn shared(home: &Path) -> Shared {
     }
 }
 
-/// It is the same for all sessions, of whatever coop: what differs is in their environments.
+/// A hook's definition. It is the same for all sessions; what differs is in their environments.
 fn hook(event: &str, time: u64) -> Value {
-    // Under a coop that runs another agent there is a pipe, too, but it is not for us.
+    // A coop that runs another agent sets the pipe too, but not the program.
     let ours = format!("[ -n \"$COOP_HOOK_PIPE\" ] && [ -x \"${PROGRAM}\" ]");
     let command = format!("if {ours}; then exec \"${PROGRAM}\" hook {event}; fi");
-    json!([{ "hooks": [{ "type": "command", "name": "coop", "command": command, "timeout": time }] }])
+    let hook = json!({ "type": "command", "name": "coop", "command": command, "timeout": time });
+    json!([{ "hooks": [hook] }])
 }

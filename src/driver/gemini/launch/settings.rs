@@ -1,5 +1,4 @@
-//! The settings that an orchestrator wants Gemini to have. They are laid over those of the machine, whose place they
-//! take.
+//! The orchestrator's settings for Gemini, merged over the machine's settings, which they replace.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,49 +7,49 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::driver::launch::Order;
+use crate::driver::launch::LaunchRequest;
 
-/// The variable that names the machine's settings, and where they are otherwise.
+/// The variable that names the file with the machine's settings, and the default path.
 const VARIABLE: &str = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
-const USUAL: &str = "/etc/gemini-cli/settings.json";
+const DEFAULT_PATH: &str = "/etc/gemini-cli/settings.json";
 
-/// The file to be written, if anything is wanted; its variable is added.
-pub(super) fn layered(
-    order: &Order,
+/// The settings file to write, if there are settings; adds its variable to the environment.
+pub(super) fn merged(
+    request: &LaunchRequest,
     env: &mut BTreeMap<OsString, OsString>,
 ) -> Result<Vec<(PathBuf, String)>, String> {
-    if order.settings.is_none() && order.mcp.is_none() {
+    if request.settings.is_none() && request.mcp.is_none() {
         return Ok(Vec::new());
     }
-    let mut settings = base(order)?;
-    if let Some(wanted) = order.wanted_settings()? {
-        lay_over(&mut settings, wanted);
+    let mut settings = base(request)?;
+    if let Some(wanted) = request.wanted_settings()? {
+        merge(&mut settings, wanted);
     }
-    if let Some(servers) = order.wanted_servers()? {
-        lay_over(&mut settings, &Map::from_iter([("mcpServers".to_owned(), servers.clone().into())]));
+    if let Some(servers) = request.wanted_servers()? {
+        merge(&mut settings, &Map::from_iter([("mcpServers".to_owned(), servers.clone().into())]));
     }
-    let path = order.dir.join("settings.json");
+    let path = request.dir.join("settings.json");
     env.insert(VARIABLE.into(), path.clone().into_os_string());
     Ok(vec![(path, Value::Object(settings).to_string())])
 }
 
-fn base(order: &Order) -> Result<Map<String, Value>, String> {
-    let path = order.cwd.join(order.var(VARIABLE).unwrap_or(OsStr::new(USUAL)));
-    match (order.read)(&path) {
+fn base(request: &LaunchRequest) -> Result<Map<String, Value>, String> {
+    let path = request.cwd.join(request.var(VARIABLE).unwrap_or(OsStr::new(DEFAULT_PATH)));
+    match (request.read)(&path) {
         Ok(text) => match serde_json::from_str(&text) {
             Ok(Value::Object(settings)) => Ok(settings),
-            Ok(_) | Err(_) => Err(format!("{} is no JSON object", path.display())),
+            Ok(_) | Err(_) => Err(format!("{} is not a JSON object", path.display())),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Map::new()),
-        Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
+        Err(error) => Err(format!("cannot read {}: {error}", path.display())),
     }
 }
 
-/// Objects are merged, and the later layer wins.
-fn lay_over(settings: &mut Map<String, Value>, layer: &Map<String, Value>) {
+/// Merges objects; values of the later layer win.
+fn merge(settings: &mut Map<String, Value>, layer: &Map<String, Value>) {
     for (key, value) in layer {
         match (settings.get_mut(key), value) {
-            (Some(Value::Object(under)), Value::Object(over)) => lay_over(under, over),
+            (Some(Value::Object(under)), Value::Object(over)) => merge(under, over),
             (Some(_) | None, _) => {
                 settings.insert(key.clone(), value.clone());
             }

@@ -1,10 +1,12 @@
-//! Answers on their way into dialogs as Gemini CLI really showed them: the next key from each.
+//! Tests of answers on captured dialogs of Gemini CLI: the next key.
 
 use super::dialog;
-use crate::driver::answered::{self, accept, answers, option, paste, prompt, question, text, with};
-use crate::driver::gemini::answer::next_move;
+use crate::driver::gemini::answer::next_key;
 use crate::driver::gemini::groom;
 use crate::driver::prompt::{Answer, Prompt, Question};
+use crate::driver::testing::answers::{
+    self, accept, answers, option, paste, prompt, question, text, with,
+};
 
 fn erase(text: &str) -> String {
     format!("\x05{}", "\x7f".repeat(text.len()))
@@ -14,7 +16,7 @@ fn erase(text: &str) -> String {
 fn key(case: &str, questions: &[Question], answer: &Answer) -> Option<String> {
     let dialog = dialog(case);
     let prompt = Prompt { questions: questions.to_vec(), ..prompt(&dialog) };
-    answered::key(next_move(&prompt, answer, &dialog))
+    answers::key(next_key(&prompt, answer, &dialog))
 }
 
 fn check(cases: &[(&str, Answer, Option<&str>)]) {
@@ -24,7 +26,7 @@ fn check(cases: &[(&str, Answer, Option<&str>)]) {
 }
 
 #[test]
-fn tools_are_allowed_and_denied_by_what_the_options_say() {
+fn a_permission_is_answered_by_the_meaning_of_its_options() {
     check(&[
         ("confirm-shell", accept(true), Some("!1")),
         ("confirm-shell", accept(false), Some("!3")),
@@ -37,13 +39,13 @@ fn tools_are_allowed_and_denied_by_what_the_options_say() {
         ("confirm-mcp", accept(true), Some("!1")),
         ("confirm-mcp", accept(false), Some("!4")),
         ("confirm-webfetch", accept(false), Some("!3")),
-        // The pointer is where the dialog before left it.
+        // The highlight stays where it was in the previous dialog.
         ("confirm-two-2of2", accept(true), Some("!1")),
     ]);
 }
 
 #[test]
-fn setting_up_takes_what_each_dialog_offers() {
+fn setup_dialogs_are_answered_by_the_meaning_of_their_options() {
     check(&[
         ("trust-folder", accept(true), Some("!1")),
         ("trust-folder", accept(false), Some("!3")),
@@ -66,7 +68,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
         ("plan-approval", accept(false), Some("!\x1b")),
         ("plan-approval", text("add step C"), Some(&paste("add step C"))),
         ("plan-approval", text("add\x1b[201~\x03 C"), Some(&paste("add[201~ C"))),
-        // A digit alone would choose.
+        // A single digit would select an option.
         ("plan-approval", text("3"), Some(&paste(" 3"))),
         ("plan-approval", with("but", accept(true)), None),
         ("plan-approval-feedback", text("add step C"), Some("!\r")),
@@ -77,7 +79,7 @@ fn a_plan_is_approved_declined_or_sent_back() {
 }
 
 #[test]
-fn one_question_takes_an_option_or_words() {
+fn one_question_takes_an_option_or_text() {
     check(&[
         ("ask-user-choice", option(2), Some("!2")),
         ("ask-user-choice", text("MyCustomDB"), Some(&paste("MyCustomDB"))),
@@ -95,7 +97,7 @@ fn one_question_takes_an_option_or_words() {
 }
 
 #[test]
-fn boxes_are_checked_one_by_one_and_all_answers_confirmed_at_the_end() {
+fn boxes_are_ticked_one_by_one_and_the_answers_confirmed_at_the_end() {
     let questions = [
         question("Letters", true, &["Alpha", "Beta", "Gamma"]),
         question("Name", false, &[]),
@@ -109,15 +111,21 @@ fn boxes_are_checked_one_by_one_and_all_answers_confirmed_at_the_end() {
     assert_eq!(key("ask-user-multi-review", &questions, &all).as_deref(), Some("!\r"));
     let extras = [question("Extras", true, &["Salt", "Pepper", "Oil"])];
     let picked = |text| answers(&[(&[2], text)]);
-    assert_eq!(key("ask-user-boxes-done", &extras, &picked("more")).as_deref(), Some("\x1b[A"), "back");
+    assert_eq!(
+        key("ask-user-boxes-done", &extras, &picked("more")).as_deref(),
+        Some("\x1b[A"),
+        "back"
+    );
     assert_eq!(key("ask-user-boxes-done", &extras, &picked("")).as_deref(), Some("!\r"));
 }
 
 #[test]
-fn grooming_trusts_the_folder_and_decides_nothing_else() {
+fn grooming_trusts_the_folder_and_answers_nothing_else() {
     let answer = |case: &str| groom::answer(&prompt(&dialog(case)));
     assert_eq!(answer("trust-folder"), Some(accept(true)));
-    for case in ["auth-dialog", "api-key-dialog", "confirm-shell", "quota-dialog-daily", "plan-approval"] {
+    for case in
+        ["auth-dialog", "api-key-dialog", "confirm-shell", "quota-dialog-daily", "plan-approval"]
+    {
         assert_eq!(answer(case), None, "{case}");
     }
 }

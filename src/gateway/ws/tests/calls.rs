@@ -1,17 +1,17 @@
-//! What a client asks for, and what it gets.
+//! The calls of a client and their replies.
 
 use super::*;
 
-/// Shows what it is sent, as it is.
+/// Prints its input unchanged.
 const ECHO: &str = "stty raw -echo; echo ready; exec cat";
-/// Never reads.
-const DEAF: &str = "stty raw -echo; echo ready; exec sleep 1000";
+/// Never reads its input.
+const NEVER_READS: &str = "stty raw -echo; echo ready; exec sleep 1000";
 
 #[tokio::test]
-async fn every_name_reaches_its_call() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("?mode=state").await;
-    bench.printed("ready").await;
+async fn every_frame_name_calls_its_rpc() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("?mode=state").await;
+    server.printed("ready").await;
     let raw = BASE64_STANDARD.encode(b"\x01\x02\x03");
     let cases = [
         (json!({"type": "input", "text": "hello\r"}), json!({"type": "reply", "bytes_written": 6})),
@@ -20,9 +20,18 @@ async fn every_name_reaches_its_call() {
             json!({"event": "reply", "bytes_written": 3}),
         ),
         (json!({"type": "input_raw", "data": raw}), json!({"type": "reply", "bytes_written": 3})),
-        (json!({"type": "input:send:raw", "data": raw}), json!({"type": "reply", "bytes_written": 3})),
-        (json!({"type": "keys", "keys": ["Escape", "C-c"]}), json!({"type": "reply", "bytes_written": 2})),
-        (json!({"type": "keys:send", "keys": ["enter"]}), json!({"type": "reply", "bytes_written": 1})),
+        (
+            json!({"type": "input:send:raw", "data": raw}),
+            json!({"type": "reply", "bytes_written": 3}),
+        ),
+        (
+            json!({"type": "keys", "keys": ["Escape", "C-c"]}),
+            json!({"type": "reply", "bytes_written": 2}),
+        ),
+        (
+            json!({"type": "keys:send", "keys": ["enter"]}),
+            json!({"type": "reply", "bytes_written": 1}),
+        ),
         (
             json!({"type": "resize", "cols": 100, "rows": 30}),
             json!({"type": "reply", "cols": 100, "rows": 30}),
@@ -35,39 +44,57 @@ async fn every_name_reaches_its_call() {
             json!({"type": "screen:get", "cursor": false}),
             json!({"type": "screen", "rows": 30, "cursor": null}),
         ),
-        (json!({"type": "state_request"}), json!({"type": "state", "event": "state", "state": "unknown"})),
-        (json!({"type": "agent:get"}), json!({"type": "state", "agent": "unknown", "prompt": null})),
+        (
+            json!({"type": "state_request"}),
+            json!({"type": "state", "event": "state", "state": "unknown"}),
+        ),
+        (
+            json!({"type": "agent:get"}),
+            json!({"type": "state", "agent": "unknown", "prompt": null}),
+        ),
         (json!({"type": "nudge", "message": "go"}), json!({"type": "error", "code": "NO_DRIVER"})),
         (json!({"type": "respond", "accept": true}), json!({"type": "error", "code": "NO_DRIVER"})),
         (json!({"type": "transcript:list"}), json!({"type": "error", "code": "NO_DRIVER"})),
-        (json!({"type": "transcript:get", "number": 1}), json!({"type": "error", "code": "NO_DRIVER"})),
+        (
+            json!({"type": "transcript:get", "number": 1}),
+            json!({"type": "error", "code": "NO_DRIVER"}),
+        ),
         (json!({"type": "transcript:catchup"}), json!({"type": "error", "code": "NO_DRIVER"})),
-        (json!({"type": "health:get"}), json!({"type": "reply", "status": "running", "ws_clients": 1})),
-        (json!({"type": "status:get"}), json!({"type": "reply", "state": "running", "exit_code": null})),
+        (
+            json!({"type": "health:get"}),
+            json!({"type": "reply", "status": "running", "ws_clients": 1}),
+        ),
+        (
+            json!({"type": "status:get"}),
+            json!({"type": "reply", "state": "running", "exit_code": null}),
+        ),
         (json!({"type": "lock", "action": "acquire"}), json!({"type": "reply"})),
         (json!({"type": "lock", "action": "release"}), json!({"type": "reply", "released": true})),
         (json!({"type": "lock", "action": "release"}), json!({"type": "reply", "released": false})),
         (json!({"type": "auth", "token": "any"}), json!({"type": "reply"})),
         (json!({"type": "ping"}), json!({"type": "pong", "event": "pong"})),
-        (json!({"type": "signal:send", "signal": "WINCH"}), json!({"type": "reply", "delivered": true})),
+        (
+            json!({"type": "signal:send", "signal": "WINCH"}),
+            json!({"type": "reply", "delivered": true}),
+        ),
     ];
     for (id, (frame, expected)) in cases.into_iter().enumerate() {
         let name = frame.get("type").or(frame.get("event")).cloned();
-        let answer = client.ask(frame.clone(), id as u64).await;
-        assert_eq!(answer.get("to"), name.as_ref(), "{frame}");
+        let reply = client.request(frame.clone(), id as u64).await;
+        assert_eq!(reply.get("to"), name.as_ref(), "{frame}");
         for (field, value) in expected.as_object().expect("an object") {
-            assert_eq!(&answer[field], value, "{field} of the answer to {frame}: {answer}");
+            assert_eq!(&reply[field], value, "{field} of the reply to {frame}: {reply}");
         }
     }
-    let screen = client.ask(json!({"type": "screen_request"}), 100).await;
+    let screen = client.request(json!({"type": "screen_request"}), 100).await;
     assert_eq!(screen["seq"], screen["sequence"]);
 }
 
 #[tokio::test]
-async fn what_was_typed_arrives_and_comes_back_under_its_number() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("?mode=raw").await;
-    bench.printed("ready").await;
+async fn inputs_are_written_and_replied_to_in_order() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("?mode=raw").await;
+    server.printed("ready").await;
     for (id, text) in (0..50).map(|id| (id, format!("<{id}>"))) {
         client.send(json!({"type": "input", "text": text, "request_id": id})).await;
     }
@@ -86,27 +113,27 @@ async fn what_was_typed_arrives_and_comes_back_under_its_number() {
 }
 
 #[tokio::test]
-async fn an_id_may_be_any_value_and_an_answer_without_one_has_none() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("?subscribe=").await;
+async fn a_request_id_may_be_any_value_or_absent() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("?subscribe=").await;
     for id in [json!("a\"b"), json!([1, {"x": null}]), json!(1.5), Value::Null, json!(false)] {
         client.send(json!({"type": "health:get", "request_id": id})).await;
-        let answer = client.next().await;
-        assert_eq!(answer.get("request_id"), Some(&id));
+        let reply = client.next().await;
+        assert_eq!(reply.get("request_id"), Some(&id));
         client.send(json!({"type": "resize", "cols": 0, "rows": 0, "request_id": id})).await;
-        let answer = client.next().await;
-        assert_eq!((answer.get("request_id"), &answer["code"]), (Some(&id), &json!("BAD_REQUEST")));
+        let reply = client.next().await;
+        assert_eq!((reply.get("request_id"), &reply["code"]), (Some(&id), &json!("BAD_REQUEST")));
     }
     client.send(json!({"type": "ping"})).await;
     assert_eq!(client.next().await, json!({"type": "pong", "event": "pong", "to": "ping"}));
 }
 
 #[tokio::test]
-async fn a_child_that_never_reads_holds_up_nothing_but_its_own_input() {
-    let bench = Plan::new(DEAF).start().await;
-    let mut client = bench.client("").await;
-    let mut other = bench.client("?subscribe=").await;
-    bench.printed("ready").await;
+async fn a_child_that_never_reads_delays_only_its_input() {
+    let server = Setup::new(NEVER_READS).start().await;
+    let mut client = server.client("").await;
+    let mut other = server.client("?subscribe=").await;
+    server.printed("ready").await;
     client.send(json!({"type": "input", "text": "x".repeat(1 << 20), "request_id": "stuck"})).await;
     client.send(json!({"type": "health:get", "request_id": "behind"})).await;
     client.send(json!({"type": "ping", "request_id": "alive"})).await;
@@ -124,7 +151,10 @@ async fn a_child_that_never_reads_holds_up_nothing_but_its_own_input() {
                     None => frame["type"].as_str().expect("a type").to_owned(),
                 }
             }
-            other @ (Message::Binary(_) | Message::Ping(_) | Message::Close(_) | Message::Frame(_)) => {
+            other @ (Message::Binary(_)
+            | Message::Ping(_)
+            | Message::Close(_)
+            | Message::Frame(_)) => {
                 panic!("{other:?}")
             }
         };
@@ -140,81 +170,99 @@ async fn a_child_that_never_reads_holds_up_nothing_but_its_own_input() {
 }
 
 #[tokio::test]
-async fn a_lock_keeps_others_out_and_ends_with_its_connection() {
-    let bench = Plan::new(ECHO).start().await;
-    let (mut holder, mut other) = (bench.client("?subscribe=").await, bench.client("?subscribe=").await);
-    bench.printed("ready").await;
-    let taken = holder.ask(json!({"type": "lock", "action": "acquire", "holder": "ada"}), 1).await;
+async fn a_lock_refuses_other_writers_and_ends_with_its_connection() {
+    let server = Setup::new(ECHO).start().await;
+    let (mut holder, mut other) =
+        (server.client("?subscribe=").await, server.client("?subscribe=").await);
+    server.printed("ready").await;
+    let taken =
+        holder.request(json!({"type": "lock", "action": "acquire", "holder": "ada"}), 1).await;
     assert!(taken["lease_id"].as_str().is_some_and(|id| id.starts_with("17-")), "{taken}");
     assert!(number(&taken, "expires_at_epoch_ms") > 0);
-    let refused = other.ask(json!({"type": "input", "text": "no"}), 1).await;
+    let refused = other.request(json!({"type": "input", "text": "no"}), 1).await;
     assert_eq!(refused["code"], "WRITER_BUSY");
     assert_eq!(refused["error"]["metadata"]["holder"], "ada");
-    assert_eq!(other.ask(json!({"type": "lock", "action": "acquire"}), 2).await["code"], "WRITER_BUSY");
-    assert_eq!(other.ask(json!({"type": "lock", "action": "release"}), 3).await["released"], false);
-    assert_eq!(holder.ask(json!({"type": "input", "text": "yes"}), 2).await["bytes_written"], 3);
-    let renewed = holder.ask(json!({"type": "lock", "action": "acquire"}), 3).await;
+    assert_eq!(
+        other.request(json!({"type": "lock", "action": "acquire"}), 2).await["code"],
+        "WRITER_BUSY"
+    );
+    assert_eq!(
+        other.request(json!({"type": "lock", "action": "release"}), 3).await["released"],
+        false
+    );
+    assert_eq!(
+        holder.request(json!({"type": "input", "text": "yes"}), 2).await["bytes_written"],
+        3
+    );
+    let renewed = holder.request(json!({"type": "lock", "action": "acquire"}), 3).await;
     assert_eq!(renewed["lease_id"], taken["lease_id"]);
-    // A lease that was taken elsewhere can be shown with the upgrade, and does not end with it.
+    // A lease in the upgrade's header can be used, and does not end with that connection.
     let lease = taken["lease_id"].as_str().expect("an id");
-    let (socket, _) = bench.connect("?subscribe=", &[("coop-lease", lease)]).await.expect("an upgrade");
+    let (socket, _) =
+        server.connect("?subscribe=", &[("coop-lease", lease)]).await.expect("an upgrade");
     let mut friend = Client { socket };
-    assert_eq!(friend.ask(json!({"type": "input", "text": "me too"}), 1).await["bytes_written"], 6);
+    assert_eq!(
+        friend.request(json!({"type": "input", "text": "me too"}), 1).await["bytes_written"],
+        6
+    );
     friend.leave().await;
-    assert_eq!(other.ask(json!({"type": "keys", "keys": ["a"]}), 4).await["code"], "WRITER_BUSY");
+    assert_eq!(
+        other.request(json!({"type": "keys", "keys": ["a"]}), 4).await["code"],
+        "WRITER_BUSY"
+    );
     holder.leave().await;
-    assert_eq!(other.ask(json!({"type": "input", "text": "now"}), 5).await["bytes_written"], 3);
+    assert_eq!(other.request(json!({"type": "input", "text": "now"}), 5).await["bytes_written"], 3);
 }
 
 #[tokio::test]
-async fn what_was_asked_before_leaving_is_done() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("").await;
-    bench.printed("ready").await;
+async fn calls_sent_before_a_close_are_made() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("").await;
+    server.printed("ready").await;
     for text in ["one ", "two ", "three"] {
         client.send(json!({"type": "input", "text": text})).await;
     }
     client.leave().await;
-    bench.printed("one two three").await;
+    server.printed("one two three").await;
 }
 
 #[tokio::test]
-async fn a_token_can_do_what_its_scope_reaches() {
-    let bench = Plan { level: Level::Read, ..Plan::new(ECHO) }.start().await;
-    let mut client = bench.client("?mode=state").await;
-    bench.printed("ready").await;
+async fn a_token_permits_only_its_scope() {
+    let server = Setup { level: Level::Read, ..Setup::new(ECHO) }.start().await;
+    let mut client = server.client("?mode=state").await;
+    server.printed("ready").await;
     assert_eq!(client.next().await["type"], "state");
-    assert_eq!(client.ask(json!({"type": "screen_request"}), 1).await["type"], "screen");
-    assert_eq!(client.ask(json!({"type": "replay", "offset": 0}), 2).await["type"], "output");
+    assert_eq!(client.request(json!({"type": "screen_request"}), 1).await["type"], "screen");
+    assert_eq!(client.request(json!({"type": "replay", "offset": 0}), 2).await["type"], "output");
     for frame in [
         json!({"type": "input", "text": "x"}),
         json!({"type": "lock", "action": "acquire"}),
         json!({"type": "nudge", "message": "x"}),
         json!({"type": "shutdown"}),
     ] {
-        assert_eq!(client.ask(frame.clone(), 3).await["code"], "FORBIDDEN", "{frame}");
+        assert_eq!(client.request(frame.clone(), 3).await["code"], "FORBIDDEN", "{frame}");
     }
-    // A better token widens what this connection may do, and only that far.
-    assert_eq!(client.ask(json!({"type": "auth", "token": TOKEN}), 4).await["to"], "auth");
-    assert_eq!(client.ask(json!({"type": "input", "text": "x"}), 5).await["bytes_written"], 1);
-    assert_eq!(client.ask(json!({"type": "shutdown"}), 6).await["code"], "FORBIDDEN");
+    // A token with a larger scope extends what this connection may do.
+    assert_eq!(client.request(json!({"type": "auth", "token": TOKEN}), 4).await["to"], "auth");
+    assert_eq!(client.request(json!({"type": "input", "text": "x"}), 5).await["bytes_written"], 1);
+    assert_eq!(client.request(json!({"type": "shutdown"}), 6).await["code"], "FORBIDDEN");
     client.send(json!({"type": "auth", "token": "wrong"})).await;
     assert_eq!(client.until_closed().await.1, 4401);
 }
 
 #[tokio::test]
-async fn a_replay_gives_what_is_kept_in_frames_and_says_where_it_ends() {
+async fn a_replay_sends_the_kept_output_in_frames_and_its_end() {
     let script = "stty raw -echo; head -c 300000 /dev/zero | tr '\\0' x; printf END; exec cat";
-    let bench = Plan { ring_bytes: 200_000, ..Plan::new(script) }.start().await;
-    let mut client = bench.client("?subscribe=").await;
-    bench.printed("END").await;
+    let server = Setup { ring_bytes: 200_000, ..Setup::new(script) }.start().await;
+    let mut client = server.client("?subscribe=").await;
+    server.printed("END").await;
     let total = 300_003;
-    for (asked, skipped) in [(0, 0), (1, 100_002), (total - 3, 0), (total, 0)] {
-        client.send(json!({"type": "replay", "offset": asked, "request_id": asked})).await;
+    for (offset, skipped) in [(0, 0), (1, 100_002), (total - 3, 0), (total, 0)] {
+        client.send(json!({"type": "replay", "offset": offset, "request_id": offset})).await;
         let (mut bytes, mut missed, mut next) = (Vec::new(), 0, 0);
         let reply = loop {
             let frame = client.next().await;
-            assert_eq!((&frame["request_id"], &frame["to"]), (&json!(asked), &json!("replay")));
+            assert_eq!((&frame["request_id"], &frame["to"]), (&json!(offset), &json!("replay")));
             if frame["type"] == "reply" {
                 break frame;
             }
@@ -225,16 +273,17 @@ async fn a_replay_gives_what_is_kept_in_frames_and_says_where_it_ends() {
             bytes.extend(part);
         };
         assert_eq!(number(&reply, "next_offset"), total, "{reply}");
-        assert_eq!(missed, skipped, "from {asked}");
-        if asked < total {
+        assert_eq!(missed, skipped, "from {offset}");
+        if offset < total {
             assert_eq!(next, total);
             assert!(bytes.ends_with(b"END"));
-            assert_eq!(bytes.len() as u64, (total - asked).min(200_000));
+            assert_eq!(bytes.len() as u64, (total - offset).min(200_000));
         } else {
             assert!(bytes.is_empty());
         }
     }
-    let few = client.ask(json!({"type": "replay:get", "offset": total - 3, "limit": 2}), 7).await;
+    let few =
+        client.request(json!({"type": "replay:get", "offset": total - 3, "limit": 2}), 7).await;
     assert_eq!(data(&few), b"EN");
     assert_eq!(number(&client.until_type("reply").await, "next_offset"), total - 1);
     for (offset, limit) in [
@@ -244,6 +293,6 @@ async fn a_replay_gives_what_is_kept_in_frames_and_says_where_it_ends() {
         (json!(0), json!(0)),
     ] {
         let frame = json!({"type": "replay", "offset": offset, "limit": limit});
-        assert_eq!(client.ask(frame, 8).await["code"], "BAD_REQUEST", "{offset} {limit}");
+        assert_eq!(client.request(frame, 8).await["code"], "BAD_REQUEST", "{offset} {limit}");
     }
 }

@@ -1,20 +1,18 @@
-//! What a client must not be able to break.
+//! Invalid and hostile clients.
 
+use coop_client::MESSAGE_LIMIT;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::super::socket;
 use super::*;
-
-const FRAME_LIMIT: usize = socket::FRAME_LIMIT as usize;
 
 const ECHO: &str = "stty raw -echo; echo ready; exec cat";
 
 #[tokio::test]
-async fn nonsense_is_an_error_frame_and_the_connection_goes_on() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("?subscribe=").await;
-    bench.printed("ready").await;
+async fn an_invalid_frame_gets_an_error_and_the_connection_stays_open() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("?subscribe=").await;
+    server.printed("ready").await;
     let deep = "[".repeat(100_000);
     let texts = [
         String::new(),
@@ -46,28 +44,31 @@ async fn nonsense_is_an_error_frame_and_the_connection_goes_on() {
     ];
     for text in texts {
         client.send_message(Message::text(text.clone())).await;
-        let answer = client.next().await;
+        let reply = client.next().await;
         assert_eq!(
-            (&answer["type"], &answer["code"]),
+            (&reply["type"], &reply["code"]),
             (&json!("error"), &json!("BAD_REQUEST")),
-            "{text:.80}: {answer}"
+            "{text:.80}: {reply}"
         );
-        assert_eq!(answer["error"]["message"], answer["message"]);
+        assert_eq!(reply["error"]["message"], reply["message"]);
     }
     client.send_message(Message::binary(b"{\"type\":\"ping\"}".to_vec())).await;
     assert_eq!(client.next().await["code"], "BAD_REQUEST");
-    assert_eq!(client.ask(json!({"type": "input", "text": "alive"}), 1).await["bytes_written"], 5);
-    bench.printed("alive").await;
+    assert_eq!(
+        client.request(json!({"type": "input", "text": "alive"}), 1).await["bytes_written"],
+        5
+    );
+    server.printed("alive").await;
 }
 
 #[tokio::test]
-async fn an_oversized_message_is_closed_with_its_reason() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut whole = bench.client("?subscribe=").await;
-    // Also a client that first sends it all, and only then looks, must find the reason.
-    whole.send_message(Message::text("x".repeat(FRAME_LIMIT + 1))).await;
+async fn an_oversized_message_closes_the_connection_with_its_reason() {
+    let server = Setup::new(ECHO).start().await;
+    let mut whole = server.client("?subscribe=").await;
+    // A client that sends everything before it reads must also get the reason.
+    whole.send_message(Message::text("x".repeat(MESSAGE_LIMIT + 1))).await;
     assert_eq!(whole.until_closed().await.1, 1009);
-    let mut pieces = bench.client("?subscribe=").await;
+    let mut pieces = server.client("?subscribe=").await;
     for piece in 0..20 {
         let opcode = if piece == 0 { Data::Text } else { Data::Continue };
         let frame = Frame::message("x".repeat(1 << 20), OpCode::Data(opcode), piece == 19);
@@ -77,13 +78,13 @@ async fn an_oversized_message_is_closed_with_its_reason() {
 }
 
 #[tokio::test]
-async fn the_largest_message_passes_in_one_piece_and_in_many() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("?subscribe=").await;
-    let frame = json!({"type": "ping", "padding": ""}).to_string();
-    let padding = "x".repeat(FRAME_LIMIT - frame.len());
-    let frame = json!({"type": "ping", "padding": padding}).to_string();
-    assert_eq!(frame.len(), FRAME_LIMIT);
+async fn the_largest_message_is_accepted_whole_and_fragmented() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("?subscribe=").await;
+    let frame = json!({"type": "ping", "event": ""}).to_string();
+    let padding = "x".repeat(MESSAGE_LIMIT - frame.len());
+    let frame = json!({"type": "ping", "event": padding}).to_string();
+    assert_eq!(frame.len(), MESSAGE_LIMIT);
     client.send_message(Message::text(frame.clone())).await;
     assert_eq!(client.next().await["type"], "pong");
     let (first, rest) = frame.split_at(10);
@@ -95,23 +96,23 @@ async fn the_largest_message_passes_in_one_piece_and_in_many() {
 }
 
 #[tokio::test]
-async fn a_broken_protocol_is_closed_with_its_reason() {
-    let bench = Plan::new(ECHO).start().await;
-    let mut client = bench.client("?subscribe=").await;
+async fn a_protocol_error_closes_the_connection_with_its_reason() {
+    let server = Setup::new(ECHO).start().await;
+    let mut client = server.client("?subscribe=").await;
     let text = Frame::message(b"\xff\xfe".to_vec(), OpCode::Data(Data::Text), true);
     client.send_message(Message::Frame(text)).await;
     assert_eq!(client.until_closed().await.1, 1007);
-    let mut client = bench.client("?subscribe=").await;
+    let mut client = server.client("?subscribe=").await;
     let stray = Frame::message(b"x".to_vec(), OpCode::Data(Data::Continue), true);
     client.send_message(Message::Frame(stray)).await;
     assert_eq!(client.until_closed().await.1, 1002);
 }
 
 #[tokio::test]
-async fn a_client_that_sends_all_before_it_reads_does_not_lock_itself_out() {
-    let bench = Plan::new(ECHO).start().await;
-    bench.printed("ready").await;
-    let mut client = bench.client("?mode=raw").await;
+async fn a_client_may_send_everything_before_it_reads() {
+    let server = Setup::new(ECHO).start().await;
+    server.printed("ready").await;
+    let mut client = server.client("?mode=raw").await;
     let text = "x".repeat(10_000);
     for id in 0..1000 {
         client.send(json!({"type": "input", "text": text, "request_id": id})).await;

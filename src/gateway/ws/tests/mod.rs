@@ -1,8 +1,8 @@
-//! Real children on real terminals behind real sockets. Every wait is for a frame or an event, and
-//! the deadline only says when a test has failed.
+//! Tests with real children, terminals and sockets. They wait for frames and events; the deadline
+//! only ends a failed test.
 
+mod authentication;
 mod calls;
-mod doors;
 mod hostile;
 mod pushes;
 
@@ -24,14 +24,17 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::http::Response;
 use tokio_tungstenite::tungstenite::{Error as Broken, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{Settings, route};
 use crate::pty::Reaper;
-use crate::service::{About, Caller, Closing, Level, Service};
+use crate::service::{About, Caller, Closing, Grant, Level, Service};
 use crate::session;
-use crate::session::recipe::Recipe;
-use crate::session::shell::{self, Occupant};
+use crate::session::backend::BackendStart;
+use crate::session::by::By;
+use crate::session::child_spec::ChildSpec;
+use crate::session::run::SessionLoop;
 use crate::term::Size;
 
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -44,25 +47,26 @@ async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// How a bench differs from the usual one.
-struct Plan {
+/// The settings of a test server.
+struct Setup {
     script: &'static str,
     level: Level,
     ring_bytes: usize,
-    places: usize,
+    waiting_sockets: usize,
 }
 
-impl Plan {
+impl Setup {
     fn new(script: &'static str) -> Self {
-        Self { script, level: Level::Admin, ring_bytes: 1 << 20, places: 64 }
+        Self { script, level: Level::Admin, ring_bytes: 1 << 20, waiting_sockets: 64 }
     }
 
-    async fn start(self) -> Bench {
-        let reaper = Reaper::install().expect("a subreaper");
+    async fn start(self) -> TestServer {
+        let reaper = Reaper::install(None).expect("a subreaper");
         let settings = session::Settings {
             epoch_ms: 17,
-            backend: session::Backend::Native,
-            recipe: Recipe {
+            backend: session::BackendKind::Native,
+            conversation: None,
+            child_spec: ChildSpec {
                 program: "sh".into(),
                 args: vec!["-c".into(), self.script.into()],
                 cwd: "/".into(),
@@ -73,50 +77,63 @@ impl Plan {
             scrollback_lines: 1000,
             linger: None,
             idle_timeout: None,
-            attendance: None,
+            agent: None,
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(reaper.run().await) });
-        let (session, shell) = shell::start(settings, None, Occupant::Child(reaper)).expect("a child");
+        let start = BackendStart::Native { reaper, hooks: None };
+        let (session, mut session_loop) = SessionLoop::new(settings, start).expect("a session");
+        let first_start = session_loop.first_start();
         let closing = Closing::default();
         let over = closing.clone();
         tasks.spawn(async move {
-            shell.run().await;
+            session_loop.run().await.expect("a child");
             over.close();
         });
+        first_start.await.expect("a child");
         let about = About {
             session_id: "s".into(),
             name: None,
             labels: BTreeMap::new(),
             agent: "unknown".into(),
-            backend: session::Backend::Native,
+            backend: session::BackendKind::Native,
             version: "0",
             started: Instant::now(),
         };
         let service = Service::new(session, about, closing);
         let settings = Settings {
-            authenticate: Arc::new(|token| (token == TOKEN).then_some(Level::Write)),
-            unauthenticated: Arc::new(Semaphore::new(self.places)),
+            authenticate: Arc::new(|_caller, token| {
+                (token == TOKEN).then(|| Grant {
+                    level: Level::Write,
+                    by: By::Token(None),
+                    revoked: CancellationToken::new(),
+                })
+            }),
+            unauthenticated: Arc::new(Semaphore::new(self.waiting_sockets)),
             tracker: TaskTracker::new(),
         };
-        let caller = Caller { from: "a test".into(), level: self.level, inside: false };
-        let router =
-            Router::new().route("/ws", route(service.clone(), settings.clone())).layer(Extension(caller));
+        let caller = Caller {
+            level: self.level,
+            ..Caller::unauthenticated("a test".into(), By::Address(None))
+        };
+        let router = Router::new()
+            .route("/ws", route(service.clone(), settings.clone()))
+            .layer(Extension(caller));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         tasks.spawn(async move { drop(axum::serve(listener, router).await) });
-        Bench { address, service, settings, _tasks: tasks }
+        TestServer { address, service, settings, _tasks: tasks }
     }
 }
 
-struct Bench {
+struct TestServer {
     address: SocketAddr,
     service: Service,
     settings: Settings,
     _tasks: JoinSet<()>,
 }
 
-impl Bench {
+impl TestServer {
     async fn client(&self, query: &str) -> Client {
         let (socket, _) = self.connect(query, &[]).await.expect("an upgrade");
         Client { socket }
@@ -132,25 +149,26 @@ impl Bench {
             request.headers_mut().insert(*name, value.parse().expect("a header"));
         }
         let tcp = TcpSocket::new_v4().expect("a socket");
-        // So that a client which does not read is noticed after kilobytes, not megabytes.
+        // A small buffer, so that a client that does not read blocks after kilobytes.
         tcp.set_recv_buffer_size(16 << 10).expect("a small buffer");
         let tcp = tcp.connect(self.address).await.expect("a connection");
         within("the upgrade", client_async(request, tcp)).await
     }
 
-    /// What an upgrade that is refused is told.
+    /// The status and code of an upgrade that is refused.
     async fn refused(&self, query: &str, headers: &[(&'static str, &str)]) -> (u16, String) {
         match self.connect(query, headers).await {
             Err(Broken::Http(response)) => {
-                let body: Value = serde_json::from_slice(response.body().as_deref().unwrap_or_default())
-                    .unwrap_or_default();
+                let body: Value =
+                    serde_json::from_slice(response.body().as_deref().unwrap_or_default())
+                        .unwrap_or_default();
                 (response.status().as_u16(), body["code"].as_str().unwrap_or_default().to_owned())
             }
             other => panic!("{other:?}"),
         }
     }
 
-    /// Waits until everything the child printed so far has this in it.
+    /// Waits until the child has printed this text.
     async fn printed(&self, text: &str) {
         let log = self.service.session().output();
         let mut reader = log.reader(log.oldest());
@@ -186,9 +204,9 @@ impl Client {
         self.until(|_| true).await
     }
 
-    /// The next frame for which this holds; the ones before it are dropped.
+    /// The next frame that satisfies the predicate; earlier ones are dropped.
     async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
-        // The pings in between are no sign that it will come.
+        // The deadline is for the frame: pings do not extend it.
         within("the frame", async {
             loop {
                 let frame = match self.message().await {
@@ -210,14 +228,14 @@ impl Client {
         self.until(|frame| frame["type"] == kind).await
     }
 
-    /// Asks, and waits for the answer with the number it was asked with.
-    async fn ask(&mut self, mut frame: Value, id: u64) -> Value {
+    /// Sends a frame with this request id, and waits for its reply.
+    async fn request(&mut self, mut frame: Value, id: u64) -> Value {
         frame["request_id"] = id.into();
         self.send(frame).await;
-        self.until(|answer| answer["request_id"] == id).await
+        self.until(|reply| reply["request_id"] == id).await
     }
 
-    /// Every frame up to the close, and why it came.
+    /// Every frame up to the close, and the close's code and reason.
     async fn until_closed(&mut self) -> (Vec<Value>, u16, String) {
         let mut frames = Vec::new();
         within("the close", async {
@@ -228,14 +246,17 @@ impl Client {
                         return (frames, close.code.into(), close.reason.to_string());
                     }
                     Message::Close(None) => panic!("a close without a reason"),
-                    Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_) => {}
+                    Message::Ping(_)
+                    | Message::Pong(_)
+                    | Message::Binary(_)
+                    | Message::Frame(_) => {}
                 }
             }
         })
         .await
     }
 
-    /// Closes, and waits until the server has done with the connection.
+    /// Closes the connection, and waits until the server has closed it too.
     async fn leave(mut self) {
         self.socket.close(None).await.expect("closed");
         within("the end", async { while let Some(Ok(_)) = self.socket.next().await {} }).await;

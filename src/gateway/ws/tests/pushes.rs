@@ -1,4 +1,4 @@
-//! What a client is told without asking.
+//! Pushed frames.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::pty::tests::ALONE;
 const ECHO: &str = "stty raw -echo; echo ready; exec cat";
 
 #[tokio::test]
-async fn each_mode_and_subscription_gets_its_own_and_nothing_else() {
-    let bench = Plan::new(ECHO).start().await;
-    bench.printed("ready").await;
+async fn each_mode_and_subscription_gets_only_its_own_frames() {
+    let server = Setup::new(ECHO).start().await;
+    server.printed("ready").await;
     let cases = [
         ("", &["state", "output", "screen", "resize"][..]),
         ("?mode=all", &["state", "output", "screen", "resize"]),
@@ -28,12 +28,15 @@ async fn each_mode_and_subscription_gets_its_own_and_nothing_else() {
     ];
     let mut clients = Vec::new();
     for (query, _) in &cases {
-        clients.push(bench.client(query).await);
+        clients.push(server.client(query).await);
     }
-    let mut actor = bench.client("?subscribe=").await;
-    assert_eq!(actor.ask(json!({"type": "input", "text": "hello"}), 1).await["bytes_written"], 5);
-    bench.printed("hello").await;
-    actor.ask(json!({"type": "resize", "cols": 90, "rows": 20}), 2).await;
+    let mut actor = server.client("?subscribe=").await;
+    assert_eq!(
+        actor.request(json!({"type": "input", "text": "hello"}), 1).await["bytes_written"],
+        5
+    );
+    server.printed("hello").await;
+    actor.request(json!({"type": "resize", "cols": 90, "rows": 20}), 2).await;
     let mut seen = Vec::new();
     for (client, (_, expected)) in clients.iter_mut().zip(&cases) {
         let mut kinds = BTreeSet::new();
@@ -42,7 +45,7 @@ async fn each_mode_and_subscription_gets_its_own_and_nothing_else() {
         }
         seen.push(kinds);
     }
-    bench.service.closing().close();
+    server.service.closing().close();
     for ((client, (query, expected)), mut kinds) in clients.iter_mut().zip(&cases).zip(seen) {
         let (rest, code, _) = client.until_closed().await;
         kinds.extend(rest.iter().map(|frame| frame["type"].as_str().expect("a type").to_owned()));
@@ -53,9 +56,9 @@ async fn each_mode_and_subscription_gets_its_own_and_nothing_else() {
 
 #[tokio::test]
 async fn frames_have_both_names_and_the_fields_of_their_messages() {
-    let bench = Plan::new("stty raw -echo; printf 'ready\\r\\n'; exec cat").start().await;
-    bench.printed("ready\r\n").await;
-    let mut client = bench.client("?subscribe=state,output").await;
+    let server = Setup::new("stty raw -echo; printf 'ready\\r\\n'; exec cat").start().await;
+    server.printed("ready\r\n").await;
+    let mut client = server.client("?subscribe=state,output").await;
     let state = client.next().await;
     assert_eq!(
         (&state["type"], &state["event"], &state["state"]),
@@ -77,7 +80,7 @@ async fn frames_have_both_names_and_the_fields_of_their_messages() {
         output.extend(data(&frame));
         assert_eq!(number(&frame, "next_offset"), 7 + output.len() as u64);
     }
-    let mut screens = bench.client("?mode=screen").await;
+    let mut screens = server.client("?mode=screen").await;
     let screen = screens.next().await;
     assert_eq!((&screen["type"], &screen["event"]), (&json!("screen"), &json!("screen")));
     assert_eq!(screen["seq"], screen["sequence"]);
@@ -89,13 +92,13 @@ async fn frames_have_both_names_and_the_fields_of_their_messages() {
     screens.send(json!({"type": "input", "text": "!"})).await;
     let next = screens.until(|frame| frame["lines"][1] == "hello!").await;
     assert!(number(&next, "seq") > number(&screen, "seq"));
-    client.ask(json!({"type": "resize", "cols": 90, "rows": 20}), 1).await;
+    client.request(json!({"type": "resize", "cols": 90, "rows": 20}), 1).await;
     let resize = screens.until_type("resize").await;
     assert_eq!(
         (&resize["event"], &resize["cols"], &resize["rows"]),
         (&json!("resize"), &json!(90), &json!(20))
     );
-    client.ask(json!({"type": "signal:send", "signal": "SIGKILL"}), 2).await;
+    client.request(json!({"type": "signal:send", "signal": "SIGKILL"}), 2).await;
     let change = client.until_type("state_change").await;
     assert_eq!(
         (&change["event"], &change["prev"], &change["next"]),
@@ -103,14 +106,17 @@ async fn frames_have_both_names_and_the_fields_of_their_messages() {
     );
     assert_eq!(change["prompt"], Value::Null);
     let exit = client.until_type("exit").await;
-    assert_eq!((&exit["event"], &exit["code"], &exit["signal"]), (&json!("exit"), &Value::Null, &json!(9)));
+    assert_eq!(
+        (&exit["event"], &exit["code"], &exit["signal"]),
+        (&json!("exit"), &Value::Null, &json!(9))
+    );
     assert_eq!(number(&exit, "seq"), number(&change, "seq") + 1);
 }
 
 #[tokio::test]
-async fn after_an_exit_the_socket_stays_and_only_writes_are_refused() {
-    let bench = Plan::new("read line; printf 'last words'; exit 7").start().await;
-    let mut client = bench.client("").await;
+async fn after_an_exit_the_connection_stays_open_and_writes_are_refused() {
+    let server = Setup::new("read line; printf 'last words'; exit 7").start().await;
+    let mut client = server.client("").await;
     client.send(json!({"type": "input", "text": "go\r"})).await;
     let mut output = Vec::new();
     let exit = loop {
@@ -121,7 +127,10 @@ async fn after_an_exit_the_socket_stays_and_only_writes_are_refused() {
             _ => {}
         }
     };
-    assert!(String::from_utf8_lossy(&output).ends_with("last words"), "all output comes before the exit");
+    assert!(
+        String::from_utf8_lossy(&output).ends_with("last words"),
+        "all output comes before the exit"
+    );
     assert_eq!((&exit["code"], &exit["signal"]), (&json!(7), &Value::Null));
     for frame in [
         json!({"type": "input", "text": "x"}),
@@ -130,34 +139,42 @@ async fn after_an_exit_the_socket_stays_and_only_writes_are_refused() {
         json!({"type": "lock", "action": "acquire"}),
         json!({"type": "signal:send", "signal": "TERM"}),
     ] {
-        let refused = client.ask(frame.clone(), 1).await;
-        assert_eq!((&refused["type"], &refused["code"]), (&json!("error"), &json!("EXITED")), "{frame}");
+        let refused = client.request(frame.clone(), 1).await;
+        assert_eq!(
+            (&refused["type"], &refused["code"]),
+            (&json!("error"), &json!("EXITED")),
+            "{frame}"
+        );
     }
-    assert_eq!(client.ask(json!({"type": "status:get"}), 2).await["exit_code"], 7);
-    assert_eq!(client.ask(json!({"type": "state_request"}), 3).await["state"], "exited");
-    let screen = client.ask(json!({"type": "screen_request"}), 4).await;
+    assert_eq!(client.request(json!({"type": "status:get"}), 2).await["exit_code"], 7);
+    assert_eq!(client.request(json!({"type": "state_request"}), 3).await["state"], "exited");
+    let screen = client.request(json!({"type": "screen_request"}), 4).await;
     assert!(screen["lines"].to_string().contains("last words"));
 }
 
 #[tokio::test]
-async fn a_reader_goes_on_with_the_next_child() {
+async fn a_reader_continues_with_the_next_child() {
     let _alone = ALONE.lock().await;
-    let bench = Plan::new("printf 'child %s' \"$GENERATION\"; exec cat").start().await;
-    let mut client = bench.client("?mode=raw").await;
-    bench.printed("child ").await;
+    let server = Setup::new("printf 'child %s' \"$GENERATION\"; exec cat").start().await;
+    let mut client = server.client("?mode=raw").await;
+    server.printed("child ").await;
     let mut next = 0;
     for (generation, dead) in [(2, false), (3, true)] {
         if dead {
-            client.ask(json!({"type": "signal:send", "signal": "KILL"}), 1).await;
+            client.request(json!({"type": "signal:send", "signal": "KILL"}), 1).await;
             client.until_type("exit").await;
         }
         let extra_env = BTreeMap::from([("GENERATION".to_owned(), generation.to_string())]);
         let switch = v1::SwitchSessionRequest { extra_env, force: true, ..Default::default() };
-        let switched =
-            bench.service.switch_session(Request::new(switch)).await.expect("a new child").into_inner();
+        let switched = server
+            .service
+            .switch_session(Request::new(switch))
+            .await
+            .expect("a new child")
+            .into_inner();
         let text = format!("child {generation}");
-        let (mut told, mut output) = (false, Vec::new());
-        while !told || !String::from_utf8_lossy(&output).ends_with(&text) {
+        let (mut restarted, mut output) = (false, Vec::new());
+        while !restarted || !String::from_utf8_lossy(&output).ends_with(&text) {
             let frame = client.next().await;
             match frame["type"].as_str() {
                 Some("restart") => {
@@ -166,10 +183,13 @@ async fn a_reader_goes_on_with_the_next_child() {
                         (generation, &json!("switch"))
                     );
                     assert_eq!(number(&frame, "offset"), switched.offset);
-                    told = true;
+                    restarted = true;
                 }
                 Some("output") => {
-                    assert!(next == 0 || number(&frame, "offset") == next, "no byte is missed or told twice");
+                    assert!(
+                        next == 0 || number(&frame, "offset") == next,
+                        "no byte is missing or sent twice"
+                    );
                     next = number(&frame, "next_offset");
                     output.extend(data(&frame));
                 }
@@ -180,17 +200,17 @@ async fn a_reader_goes_on_with_the_next_child() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_is_told_what_it_missed_and_the_numbers_add_up() {
+async fn a_slow_reader_gets_the_number_of_skipped_bytes() {
     let script = "stty raw -echo; printf ready; read go; head -c 12000000 /dev/zero | tr '\\0' x; printf END";
-    let bench = Plan { ring_bytes: 64 << 10, ..Plan::new(script) }.start().await;
-    bench.printed("ready").await;
-    let mut slow = bench.client("?mode=raw").await;
+    let server = Setup { ring_bytes: 64 << 10, ..Setup::new(script) }.start().await;
+    server.printed("ready").await;
+    let mut slow = server.client("?mode=raw").await;
     let start = slow.next().await;
-    let mut other = bench.client("?subscribe=").await;
+    let mut other = server.client("?subscribe=").await;
     other.send(json!({"type": "input_raw", "data": BASE64_STANDARD.encode("go\n")})).await;
     let exit = other.until_type("exit").await;
     assert_eq!(exit["code"], 0);
-    let total = bench.service.session().output().head().offset().0;
+    let total = server.service.session().output().head().offset().0;
     let (mut at, mut read, mut skipped, mut last) = (number(&start, "offset"), 0, 0, Vec::new());
     loop {
         let frame = slow.next().await;

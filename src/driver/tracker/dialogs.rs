@@ -1,0 +1,342 @@
+//! Which dialog is open: what sources announced, what the screen shows, and the one prompt built
+//! from both. It does not know whether a turn is running.
+//!
+//! | observed | effect |
+//! |---|---|
+//! | announced, not on screen yet | a prompt that is not ready |
+//! | on screen, and announced | that prompt, with its options; ready once the dialog takes keys |
+//! | on screen for 300 ms without announcement | a prompt built from the screen alone |
+//! | announced after the screen alone made a prompt of it | the same prompt, with more detail |
+//! | was on screen, and is missing for a moment | the dialog is closed |
+//! | announced, and the screen shows something else for two seconds | the announcement is dropped |
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::matching::{can_be, same_ask, shows_input};
+use super::prompt;
+use crate::driver::Habits;
+use crate::driver::agent::Tier;
+use crate::driver::prompt::{Ask, Prompt, PromptId, PromptKind};
+use crate::driver::screen_reading::{Dialog, ScreenReading};
+
+/// How long a dialog on screen waits for the source that should announce it.
+const ANNOUNCEMENT_WAIT: Duration = Duration::from_millis(300);
+/// How long a dialog must be missing before it counts as closed: a screen can be read in the middle
+/// of a redraw.
+const CLOSE_DELAY: Duration = Duration::from_millis(150);
+/// The same, while the agent itself reports an open dialog.
+const CLOSE_DELAY_WHILE_REPORTED: Duration = Duration::from_secs(1);
+/// How long an announced dialog may take to appear, while the screen shows something else.
+const APPEARANCE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How many dialogs may be announced ahead of the screen.
+const MAX_ANNOUNCED: usize = 64;
+/// How many uses of tools are remembered.
+const MAX_TOOL_USES: usize = 8;
+
+/// A dialog that a source announced.
+#[derive(Debug)]
+struct Announced {
+    id: PromptId,
+    ask: Ask,
+    tier: Tier,
+    cause: &'static str,
+    at: Instant,
+}
+
+/// A dialog that is on screen.
+#[derive(Debug)]
+struct Shown {
+    dialog: Dialog,
+    since: Instant,
+    /// Since when the screen does not show it any more.
+    missing: Option<Instant>,
+    prompt: Option<ShownPrompt>,
+    /// The agent has said that the turn around it is over, so the dialog is about to close.
+    turn_is_over: bool,
+}
+
+/// The prompt of a dialog on screen.
+#[derive(Debug)]
+struct ShownPrompt {
+    id: PromptId,
+    announced: Option<Announced>,
+}
+
+/// The prompt of the open dialog, and the source that reports it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CurrentPrompt {
+    pub(super) prompt: Arc<Prompt>,
+    pub(super) tier: Tier,
+    pub(super) cause: &'static str,
+}
+
+#[derive(Debug)]
+pub(super) struct DialogTracker {
+    /// Every prompt id starts with it; no other child of any coop has the same one.
+    id_prefix: String,
+    id_count: u64,
+    habits: Habits,
+    announced: VecDeque<Announced>,
+    shown: Option<Shown>,
+    /// How long a dialog must be missing before it counts as closed, at this moment.
+    close_delay: Duration,
+    /// The latest uses of tools, each with the question that its dialog would ask.
+    tool_uses: VecDeque<Ask>,
+}
+
+impl DialogTracker {
+    pub(super) fn new(id_prefix: String, habits: Habits) -> Self {
+        Self {
+            id_prefix,
+            id_count: 0,
+            habits,
+            announced: VecDeque::new(),
+            shown: None,
+            close_delay: CLOSE_DELAY,
+            tool_uses: VecDeque::new(),
+        }
+    }
+
+    /// Forgets every dialog; ids are not used again.
+    pub(super) fn forget_all(&mut self) {
+        self.announced.clear();
+        self.shown = None;
+        self.close_delay = CLOSE_DELAY;
+        self.tool_uses.clear();
+    }
+
+    /// A source says that a dialog opens. Returns the id of its prompt.
+    pub(super) fn announce(
+        &mut self,
+        now: Instant,
+        ask: Ask,
+        tier: Tier,
+        cause: &'static str,
+        at: Instant,
+    ) -> PromptId {
+        let id = self.add_announcement(ask, tier, cause, at);
+        self.assign_prompt(now);
+        id
+    }
+
+    fn add_announcement(
+        &mut self,
+        ask: Ask,
+        tier: Tier,
+        cause: &'static str,
+        at: Instant,
+    ) -> PromptId {
+        // Two sources, or one hook called twice, may announce the same dialog.
+        if let Some(known) =
+            self.announced.iter_mut().find(|known| known.tier != tier && same_ask(&known.ask, &ask))
+        {
+            return known.id.clone();
+        }
+        let shown = self
+            .shown
+            .as_mut()
+            .filter(|shown| shown.missing.is_none() && can_be(&ask, &shown.dialog));
+        match shown.and_then(|shown| shown.prompt.as_mut()) {
+            Some(prompt) if prompt.announced.is_none() => {
+                let id = prompt.id.clone();
+                prompt.announced = Some(Announced { id: id.clone(), ask, tier, cause, at });
+                id
+            }
+            Some(ShownPrompt { id, announced: Some(before) })
+                if before.tier != tier && same_ask(&before.ask, &ask) =>
+            {
+                id.clone()
+            }
+            Some(_) | None => {
+                let id = self.next_id();
+                if self.announced.len() == MAX_ANNOUNCED {
+                    self.announced.pop_front();
+                }
+                self.announced.push_back(Announced { id: id.clone(), ask, tier, cause, at });
+                id
+            }
+        }
+    }
+
+    pub(super) fn expects(&self, id: &PromptId) -> bool {
+        self.announced.iter().any(|announced| announced.id == *id)
+    }
+
+    pub(super) fn tool_use(&mut self, ask: Ask) {
+        if self.tool_uses.len() == MAX_TOOL_USES {
+            self.tool_uses.pop_front();
+        }
+        self.tool_uses.push_back(ask);
+    }
+
+    /// Drops the announcements of a turn that is over: those dialogs will not appear any more.
+    pub(super) fn forget_before(&mut self, at: Instant) {
+        self.announced.retain(|announced| announced.at > at);
+    }
+
+    /// The agent itself says that the turn is over: a dialog of that turn that is still drawn does
+    /// not prove otherwise.
+    pub(super) fn turn_ended(&mut self, at: Instant) {
+        if let Some(shown) = self.shown.as_mut().filter(|shown| shown.since <= at) {
+            shown.turn_is_over = true;
+        }
+    }
+
+    /// Updates the dialog from the screen. `reported` says whether the agent itself reports an open
+    /// dialog.
+    pub(super) fn update_screen(&mut self, now: Instant, reading: &ScreenReading, reported: bool) {
+        self.close_delay = if reported { CLOSE_DELAY_WHILE_REPORTED } else { CLOSE_DELAY };
+        match (&reading.dialog, self.shown.take()) {
+            (Some(dialog), Some(shown))
+                if shown.dialog.same_as(dialog) && !self.announced_again(&shown) =>
+            {
+                self.shown = Some(Shown { dialog: dialog.clone(), missing: None, ..shown });
+            }
+            (Some(dialog), before) => {
+                let prompt = before.and_then(|shown| self.prompt_of_partial(now, shown, dialog));
+                let dialog = dialog.clone();
+                let (missing, turn_is_over) = (None, false);
+                self.shown = Some(Shown { dialog, since: now, missing, prompt, turn_is_over });
+            }
+            (None, Some(shown)) => {
+                let missing = *shown.missing.as_ref().unwrap_or(&now);
+                if now.duration_since(missing) < self.close_delay {
+                    self.shown = Some(Shown { missing: Some(missing), ..shown });
+                }
+            }
+            (None, None) => {}
+        }
+        self.assign_prompt(now);
+        let shows_other = reading.dialog.is_none() && (reading.composer.is_some() || reading.busy);
+        if shows_other {
+            self.announced
+                .retain(|announced| now.duration_since(announced.at) < APPEARANCE_TIMEOUT);
+        }
+    }
+
+    /// The prompt of a dialog that was only partly drawn when it was first read, if `dialog` is the
+    /// rest of it: no client can have answered it yet, and no other dialog was announced.
+    fn prompt_of_partial(
+        &self,
+        now: Instant,
+        shown: Shown,
+        dialog: &Dialog,
+    ) -> Option<ShownPrompt> {
+        let too_early = now.duration_since(shown.since) < self.habits.dialog_key_delay;
+        let prompt = shown.prompt.filter(|_| too_early)?;
+        let announced =
+            prompt.announced.as_ref().filter(|announced| can_be(&announced.ask, dialog))?;
+        let newer = self
+            .announced
+            .iter()
+            .any(|other| other.at > announced.at && can_be(&other.ask, dialog));
+        (!newer).then_some(prompt)
+    }
+
+    /// Whether the dialog closed and the same question was announced a second time since.
+    fn announced_again(&self, shown: &Shown) -> bool {
+        let announced_at = shown
+            .prompt
+            .as_ref()
+            .and_then(|prompt| prompt.announced.as_ref())
+            .map(|announced| announced.at);
+        shown.missing.is_some()
+            && announced_at.is_some_and(|at| {
+                self.announced
+                    .iter()
+                    .any(|announced| announced.at > at && can_be(&announced.ask, &shown.dialog))
+            })
+    }
+
+    /// Gives the dialog on screen its prompt.
+    fn assign_prompt(&mut self, now: Instant) {
+        let Some(shown) = &mut self.shown else { return };
+        if shown.prompt.is_some() {
+            return;
+        }
+        let mut candidates = self
+            .announced
+            .iter()
+            .enumerate()
+            .filter(|(_, announced)| can_be(&announced.ask, &shown.dialog));
+        let first = candidates.clone().next();
+        let best = candidates
+            .find(|(_, announced)| shows_input(&announced.ask, &shown.dialog))
+            .or(first)
+            .map(|(at, _)| at);
+        if let Some(at) = best {
+            // An earlier announcement that is not on screen was answered before it was drawn.
+            let announced = self.announced.drain(..=at).next_back();
+            let id = announced.as_ref().map(|announced| announced.id.clone());
+            shown.prompt = id.map(|id| ShownPrompt { id, announced });
+        } else if now.duration_since(shown.since) >= ANNOUNCEMENT_WAIT {
+            let id = self.next_id();
+            if let Some(shown) = &mut self.shown {
+                shown.prompt = Some(ShownPrompt { id, announced: None });
+            }
+        }
+    }
+
+    /// Whether a dialog is on screen, with a prompt or without.
+    pub(super) fn on_screen(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// Since when a turn must be running, because one of its tools asks.
+    pub(super) fn implies_turn_since(&self) -> Option<Instant> {
+        let shown =
+            self.shown.as_ref().filter(|shown| shown.prompt.is_some() && !shown.turn_is_over)?;
+        let within_turn = match shown.dialog.kind {
+            PromptKind::Permission => shown.dialog.subtype.is_none(),
+            PromptKind::Plan => !self.habits.plans_after_turn,
+            PromptKind::Question => true,
+            PromptKind::Setup => false,
+        };
+        within_turn.then_some(shown.since)
+    }
+
+    /// The prompt of the open dialog, or of the next one that was announced.
+    pub(super) fn current(&self, now: Instant) -> Option<CurrentPrompt> {
+        if let Some(Shown { dialog, since, missing, prompt: Some(shown), .. }) = &self.shown {
+            let ready =
+                missing.is_none() && now.duration_since(*since) >= self.habits.dialog_key_delay;
+            let (tier, cause) = match &shown.announced {
+                Some(announced) => (announced.tier, announced.cause),
+                None => (Tier::Screen, "screen:dialog"),
+            };
+            // A dialog without announcement is most likely that of the tool in use.
+            let tool_use =
+                self.tool_uses.iter().rfind(|ask| can_be(ask, dialog) && shows_input(ask, dialog));
+            let ask = shown.announced.as_ref().map(|announced| &announced.ask).or(tool_use);
+            let prompt = Arc::new(prompt::build(&shown.id, ask, Some(dialog), ready));
+            return Some(CurrentPrompt { prompt, tier, cause });
+        }
+        let next = self.announced.front().filter(|_| self.shown.is_none())?;
+        let prompt = Arc::new(prompt::build(&next.id, Some(&next.ask), None, false));
+        Some(CurrentPrompt { prompt, tier: next.tier, cause: next.cause })
+    }
+
+    /// When the dialog must be updated even if the screen does not change.
+    pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
+        let shown = self.shown.as_ref().and_then(|shown| {
+            let closed = shown.missing.map(|missing| missing + self.close_delay);
+            let assigned = shown.prompt.is_none().then_some(shown.since + ANNOUNCEMENT_WAIT);
+            let ready = Some(shown.since + self.habits.dialog_key_delay).filter(|at| *at > now);
+            [closed, assigned, ready].into_iter().flatten().min()
+        });
+        let dropped = self
+            .announced
+            .front()
+            .map(|announced| announced.at + APPEARANCE_TIMEOUT)
+            .filter(|at| *at > now);
+        [shown, dropped].into_iter().flatten().min()
+    }
+
+    /// An id that no prompt has had.
+    pub(super) fn next_id(&mut self) -> PromptId {
+        self.id_count += 1;
+        PromptId(format!("{}-{}", self.id_prefix, self.id_count))
+    }
+}
