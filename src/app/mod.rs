@@ -122,7 +122,7 @@ async fn serve(
     // Before it is made, so that a SIGKILL at any moment leaves none. One that exists is another's.
     for dir in config.state_dirs.iter().filter(|dir| !dir.exists()) {
         for path in session_dir::traces(dir) {
-            reaper.remove_at_end(&path);
+            reaper.remove_at_end(&path).await;
         }
     }
     // The directory is removed at the end, also if coop cannot start.
@@ -130,7 +130,7 @@ async fn serve(
     let state_dir = session_dir.path().to_owned();
     // The socket of `--socket` stays if coop is killed: clients that connect again are refused
     // there, and know that coop may come back, and the next coop replaces it.
-    reaper.remove_at_end(&state_dir);
+    reaper.remove_at_end(&state_dir).await;
     config.set_child_address(listeners.private_socket(), listeners.tcp_address());
     let backend = match config.attach.take() {
         None => BackendStart::Native { reaper, hooks: hook_setup(&mut config, &state_dir)? },

@@ -100,7 +100,7 @@ impl Preparer {
         let LaunchPlan { args, env, files, shared_dir, evidence_sources, mut hooks_unavailable } =
             self.plan(&launch, conversation, version)?;
         for (path, text) in files {
-            self.reaper.remove_at_end(&path);
+            self.reaper.remove_at_end(&path).await;
             write_private(&path, &text)
                 .map_err(|error| LaunchError::Unprepared(format!("{}: {error}", path.display())))?;
             // The next child gets the same files.

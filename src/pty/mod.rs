@@ -3,6 +3,7 @@
 //! them.
 
 mod child;
+mod child_table;
 mod descriptors;
 mod echo;
 mod guard;

@@ -33,17 +33,19 @@ impl Probe {
     /// The whole process group is killed before this returns, and when it is dropped before that:
     /// also a background process that holds the output open. The reaper must be running.
     pub async fn output(self, reaper: Reaper) -> io::Result<Vec<u8>> {
-        let (_group, stdout) = self.start(reaper)?;
+        let (group, stdout) = self.start(reaper).await?;
         let mut output = Vec::new();
         let mut rest = stdout.take(self.output_limit as u64);
         // At the deadline, what has been printed so far is the output.
-        match timeout_at(self.deadline, rest.read_to_end(&mut output)).await {
+        let read = timeout_at(self.deadline, rest.read_to_end(&mut output)).await;
+        group.end().await;
+        match read {
             Ok(Err(error)) => Err(error),
             Ok(Ok(_)) | Err(_) => Ok(output),
         }
     }
 
-    fn start(&self, reaper: Reaper) -> io::Result<(HeldGroup, pipe::Receiver)> {
+    async fn start(&self, reaper: Reaper) -> io::Result<(HeldGroup, pipe::Receiver)> {
         let (output, input) = io::pipe()?;
         let group = reaper.hold_group(Program {
             path: self.program.clone(),
@@ -52,7 +54,8 @@ impl Probe {
             env: self.env.clone(),
             cwd: self.cwd.clone(),
             streams: Streams::Output(input.into()),
-        })?;
+        });
+        let group = group.await?;
         Ok((group, pipe::Receiver::from_owned_fd(output.into())?))
     }
 }

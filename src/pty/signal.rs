@@ -5,8 +5,9 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
+use futures_util::future::BoxFuture;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal as KernelSignal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal as KernelSignal, kill_process_group};
 
 use super::child::Child;
 use super::master::Control;
@@ -105,45 +106,32 @@ impl SignalTarget {
 }
 
 impl Child {
-    /// Sends a signal to the child alone.
-    pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        self.send_with(|pid| kill_process(pid, signal.kernel()))
+    /// Sends a signal to the child alone. It is queued when this is called: signals are sent in the
+    /// order of the calls.
+    pub fn signal(&self, signal: Signal) -> BoxFuture<'static, Result<(), SignalError>> {
+        let child = self.pid();
+        self.reaper().ask(move |table| table.signal(child, signal.kernel()))
     }
 
     /// Sends a signal to the terminal's foreground process group and to the child, once to each
-    /// process.
-    pub fn signal_foreground(&self, terminal: &Control, signal: Signal) -> Result<(), SignalError> {
-        match SignalTarget::of(self.pid(), terminal.foreground_group()) {
-            SignalTarget::Child => self.signal(signal),
-            SignalTarget::ChildGroup => {
-                self.send_with(|pid| kill_process_group(pid, signal.kernel()))
-            }
+    /// process; otherwise as [`Child::signal`].
+    pub fn signal_foreground(
+        &self,
+        terminal: &Control,
+        signal: Signal,
+    ) -> BoxFuture<'static, Result<(), SignalError>> {
+        let (child, signal) = (self.pid(), signal.kernel());
+        let target = SignalTarget::of(child, terminal.foreground_group());
+        self.reaper().ask(move |table| match target {
+            SignalTarget::Child => table.signal(child, signal),
+            SignalTarget::ChildGroup => table.signal_group(child, signal),
             SignalTarget::JobAndChild(job) => {
                 // The child comes first, while it still waits for its job: a shell that gets an
                 // interrupt after its job has ended discards the input at its next prompt.
-                self.signal(signal)?;
-                self.signal_job(job, signal)
+                table.signal(child, signal)?;
+                table.signal_job(child, job, signal)
             }
-        }
-    }
-
-    fn signal_job(&self, job: Pid, signal: Signal) -> Result<(), SignalError> {
-        // The terminal stores the number of its foreground group even after the last member has
-        // exited, and the number may mean another group by now. Only a group with a member in the
-        // child's session is the right one.
-        let session = self.pid().as_raw_pid();
-        if !self.reaper().has_member(job.as_raw_pid(), session)? {
-            return Ok(());
-        }
-        match kill_process_group(job, signal.kernel()) {
-            Ok(()) | Err(Errno::SRCH) => Ok(()),
-            Err(errno) => Err(SignalError::Refused(errno.into())),
-        }
-    }
-
-    fn send_with(&self, send: impl FnOnce(Pid) -> Result<(), Errno>) -> Result<(), SignalError> {
-        let sent = self.reaper().while_unreaped(self.pid(), || send(self.pid()));
-        sent.ok_or(SignalError::Exited)?.map_err(|errno| SignalError::Refused(errno.into()))
+        })
     }
 }
 
@@ -157,7 +145,7 @@ pub(crate) fn signal_foreground_of(
         Process::read(leader.pid).filter(|now| now.identity() == leader && !now.is_zombie());
     let leading = leading.ok_or(SignalError::Exited)?;
     let group = if leading.foreground > 1 { leading.foreground } else { leading.group };
-    // As above, the number may mean another group by now.
+    // Its last member may have exited, and the number may mean another group by now.
     let exists = has_member(group, leading.session)?;
     match Pid::from_raw(group).filter(|group| exists && group.as_raw_pid() > 1) {
         Some(group) => match kill_process_group(group, signal.kernel()) {

@@ -6,7 +6,7 @@ use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
-use rustix::process::{Pid, kill_process, kill_process_group};
+use rustix::process::Pid;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::child::Child;
@@ -35,10 +35,10 @@ impl Child {
     /// Sends a signal to the child and all its descendants, also those that left its session or
     /// lost their parents; returns how many processes got it.
     #[cfg(test)]
-    pub fn signal_tree(&self, signal: Signal) -> io::Result<usize> {
+    pub async fn signal_tree(&self, signal: Signal) -> io::Result<usize> {
         let mut reached = 0;
-        for process in self.tree()? {
-            if self.reaper().send(process.identity(), signal.kernel())? == Delivery::Sent {
+        for process in self.tree().await? {
+            if self.reaper().send(process.identity(), signal.kernel()).await? == Delivery::Sent {
                 reached += 1;
             }
         }
@@ -60,7 +60,7 @@ impl Child {
             Ok(termination) => Ok(termination),
             Err(error) => {
                 // Its processes cannot be listed. The child and its group are known all the same.
-                self.kill_group();
+                drop(timeout(KILL_TIMEOUT, self.kill_group()).await);
                 drop(timeout(KILL_TIMEOUT, self.wait()).await);
                 Err(error)
             }
@@ -74,6 +74,8 @@ impl Child {
     ) -> io::Result<Termination> {
         let mut ending =
             TreeEnding { child: self, hung_up: HashSet::new(), not_permitted: HashSet::new() };
+        // A guard that is stopped takes long to be given up. That is not the time of the processes.
+        self.tree().await?;
         let hung_up = tokio::select! {
             hung_up = timeout(grace, ending.hang_up()) => hung_up.ok().transpose()?,
             () = force => None,
@@ -83,24 +85,26 @@ impl Child {
             result?;
         }
         let survivors: Vec<Pid> =
-            self.tree()?.iter().filter_map(|process| Pid::from_raw(process.pid)).collect();
+            self.tree().await?.iter().filter_map(|process| Pid::from_raw(process.pid)).collect();
         if !survivors.contains(&self.pid()) {
             self.wait().await;
         }
         Ok(Termination { killed, survivors })
     }
 
-    fn tree(&self) -> io::Result<Vec<Process>> {
-        self.reaper().tree(self.pid())
+    async fn tree(&self) -> io::Result<Vec<Process>> {
+        self.reaper().tree(self.pid()).await
     }
 
     /// Kills the child and its process group, which needs no descriptor.
-    fn kill_group(&self) {
-        // An error means that they are gone or belong to another user.
-        self.reaper().while_unreaped(self.pid(), || {
-            let _ = kill_process_group(self.pid(), Signal::KILL.kernel());
-            let _ = kill_process(self.pid(), Signal::KILL.kernel());
+    async fn kill_group(&self) {
+        let child = self.pid();
+        let killed = self.reaper().ask(move |table| {
+            // An error means that they are gone or belong to another user.
+            drop(table.signal_group(child, Signal::KILL.kernel()));
+            table.signal(child, Signal::KILL.kernel())
         });
+        drop(killed.await);
     }
 }
 
@@ -125,19 +129,19 @@ impl TreeEnding<'_> {
         let mut hung_up_twice = false;
         loop {
             sweeps.mark_unchanged();
-            let tree = self.signallable()?;
+            let tree = self.signallable().await?;
             if tree.is_empty() {
                 return Ok(());
             }
-            let parent = self.child.reaper().parent_pid()?;
+            let parent = self.child.reaper().parent_pid().await?;
             for process in &tree {
                 // A process that appears later may do the cleanup that its parent runs because of
                 // the hangup, so it gets no SIGHUP while it has that parent.
                 let is_due = first_scan || process.parent == parent;
                 if is_due && self.hung_up.insert(process.identity()) {
-                    self.send(process, Signal::HUP)?;
+                    self.send(process, Signal::HUP).await?;
                     // A stopped process handles the hangup only when it continues.
-                    self.send(process, Signal::CONT)?;
+                    self.send(process, Signal::CONT).await?;
                 }
             }
             first_scan = false;
@@ -146,9 +150,9 @@ impl TreeEnding<'_> {
                 _ = sweeps.changed() => {}
                 () = &mut second_hangup, if !hung_up_twice => {
                     hung_up_twice = true;
-                    let tree = self.signallable()?;
+                    let tree = self.signallable().await?;
                     for leader in tree.iter().filter(|process| process.leads_session()) {
-                        self.send(leader, Signal::HUP)?;
+                        self.send(leader, Signal::HUP).await?;
                     }
                 }
             }
@@ -161,25 +165,25 @@ impl TreeEnding<'_> {
         let mut sweeps = self.child.reaper().sweeps();
         loop {
             sweeps.mark_unchanged();
-            let tree = self.signallable()?;
+            let tree = self.signallable().await?;
             if tree.is_empty() {
                 return Ok(());
             }
             for process in &tree {
-                self.send(process, Signal::KILL)?;
+                self.send(process, Signal::KILL).await?;
             }
             let _ = sweeps.changed().await;
         }
     }
 
-    fn signallable(&self) -> io::Result<Vec<Process>> {
-        let mut tree = self.child.tree()?;
+    async fn signallable(&self) -> io::Result<Vec<Process>> {
+        let mut tree = self.child.tree().await?;
         tree.retain(|process| !self.not_permitted.contains(&process.identity()));
         Ok(tree)
     }
 
-    fn send(&mut self, process: &Process, signal: Signal) -> io::Result<()> {
-        match self.child.reaper().send(process.identity(), signal.kernel())? {
+    async fn send(&mut self, process: &Process, signal: Signal) -> io::Result<()> {
+        match self.child.reaper().send(process.identity(), signal.kernel()).await? {
             Delivery::Sent | Delivery::Gone => {}
             Delivery::NotPermitted => {
                 self.not_permitted.insert(process.identity());

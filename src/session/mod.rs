@@ -20,6 +20,7 @@ mod replies;
 pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod scrollback_page;
+mod signals;
 pub(crate) mod snapshot;
 mod typist;
 

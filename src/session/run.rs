@@ -15,6 +15,7 @@ use super::clock::Now;
 use super::command::{Command, Sent};
 use super::event::ShutdownReason;
 use super::handle::Session;
+use super::signals::PendingSignals;
 use crate::launch::Conversation;
 use crate::pty::{Exit, LaunchError};
 
@@ -26,6 +27,7 @@ pub(crate) struct SessionLoop {
     actor: Actor,
     commands: mpsc::Receiver<Sent>,
     backend: Backend,
+    signals: PendingSignals,
     conversation: Option<Conversation>,
     first_start: Option<oneshot::Sender<()>>,
 }
@@ -51,7 +53,8 @@ impl SessionLoop {
         let (sender, commands) = mpsc::channel(COMMANDS);
         let counters = backend.source_counters();
         let session = Session::new(sender, actor.published(), counters, actor.epoch_ms());
-        Ok((session, Self { actor, commands, backend, conversation, first_start: None }))
+        let signals = PendingSignals::default();
+        Ok((session, Self { actor, commands, backend, signals, conversation, first_start: None }))
     }
 
     /// Resolves when the first child has started; its sender is dropped if it cannot be started.
@@ -109,6 +112,7 @@ impl SessionLoop {
                 Input::Command(command.unwrap_or_else(shut_down_without_callers))
             }
             input = self.backend.next(self.actor.next_write()) => input,
+            input = self.signals.next() => input,
             () = until(deadline) => Input::Tick,
         }
     }
@@ -119,9 +123,7 @@ impl SessionLoop {
             Effect::Resize(size) => self.backend.resize(size),
             Effect::RequestResize { size, reply } => self.backend.request_resize(size, reply),
             Effect::Signal { signal, reply } => {
-                let result = self.backend.signal(signal);
-                // Sending fails if the caller has stopped waiting, which is not an error.
-                let _ = reply.map(|reply| reply.send(result));
+                self.signals.push(|| self.backend.signal(signal), reply);
             }
             Effect::Terminate { grace } => self.backend.terminate(grace),
             Effect::SkipGrace => self.backend.skip_grace(),

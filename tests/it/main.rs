@@ -36,6 +36,7 @@ mod safety;
 mod screen_patterns;
 mod sources;
 mod starting;
+mod stopped_guard;
 mod streams;
 mod strict_json;
 mod style;

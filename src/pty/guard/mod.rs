@@ -25,8 +25,11 @@ use super::child::Exit;
 use super::program::Program;
 use crate::os::{self, Delivery, Process, ProcessIdentity};
 
-/// How long the guard may take for a request. Only a program on a slow disk takes noticeable time.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the guard may take to start a program, which may be on a slow disk.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the guard may take for any other request. A guard that is stopped does not answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long the guard may take to exit after coop's last child has ended.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -50,10 +53,7 @@ impl Guard {
         let (socket, guards) = Socket::pair()?;
         let coop = getpid();
         match os::fork()? {
-            Some(pid) => {
-                socket.set_timeout(TIMEOUT)?;
-                Ok(Self { pid, socket })
-            }
+            Some(pid) => Ok(Self { pid, socket }),
             None => {
                 drop(socket);
                 // If the guard cannot be set up it exits, and coop notices that.
@@ -116,9 +116,14 @@ impl Guard {
     }
 
     fn ask(&mut self, ask: Ask, descriptor: Option<OwnedFd>) -> Result<Answer, Lost> {
+        let timeout = if matches!(ask, Ask::Start(_)) { START_TIMEOUT } else { TIMEOUT };
         let request = Request { ask: Some(ask) };
         let descriptor = descriptor.as_ref().map(|descriptor| descriptor.as_fd());
-        let reply = self.socket.send(&request, descriptor).and_then(|()| self.socket.receive());
+        let reply = self
+            .socket
+            .set_timeout(timeout)
+            .and_then(|()| self.socket.send(&request, descriptor))
+            .and_then(|()| self.socket.receive());
         match reply {
             Ok(Some((Reply { answer: Some(answer) }, _))) => Ok(answer),
             Ok(_) => Err(Lost),
@@ -144,12 +149,19 @@ impl Guard {
         }
     }
 
-    /// Tells the guard that coop has cleaned up, and waits until it has exited.
-    pub(super) async fn close(mut self) {
-        // If it is lost, there is nothing to close.
-        if self.ask(Ask::RemoveFiles(true), None).is_err() {
-            return self.kill();
+    /// Tells the guard that coop has cleaned up; ends the guard if it does not respond.
+    pub(super) fn remove_files(mut self) -> Option<Self> {
+        match self.ask(Ask::RemoveFiles(true), None) {
+            Ok(_) => Some(self),
+            Err(Lost) => {
+                self.kill();
+                None
+            }
         }
+    }
+
+    /// Lets the guard go, and waits until it has exited.
+    pub(super) async fn close(self) {
         let Self { pid, socket } = self;
         let Ok(mut exits) = tokio::signal::unix::signal(SignalKind::child()) else { return };
         drop(socket);

@@ -17,9 +17,9 @@ async fn exit_codes_and_signals_are_distinguished() {
         assert_eq!(session.exit().await, exit, "{script}, asked again");
         assert_eq!(session.child.exit(), Some(exit));
         assert_eq!(exit.shell_code(), shell_code);
-        assert!(matches!(session.child.signal(Signal::TERM), Err(SignalError::Exited)));
+        assert!(matches!(session.child.signal(Signal::TERM).await, Err(SignalError::Exited)));
         assert!(matches!(
-            session.child.signal_foreground(&session.control, Signal::TERM),
+            session.child.signal_foreground(&session.control, Signal::TERM).await,
             Err(SignalError::Exited)
         ));
     }
@@ -70,7 +70,7 @@ async fn orphans_are_reaped_and_do_not_change_the_childs_status() {
     let stray = session.number("stray").await;
     for pid in [orphan, stray] {
         // It becomes an orphan when the shell that started it exits.
-        let coop = fixture.reaper.parent_pid().expect("a parent");
+        let coop = fixture.reaper.parent_pid().await.expect("a parent");
         fixture.until(|| Process::read(pid).is_some_and(|orphan| orphan.parent == coop)).await;
         Process::read(pid).expect("alive").send(Signal::KILL.kernel()).expect("sent");
         fixture.until_gone(pid).await;
@@ -227,7 +227,7 @@ async fn a_tree_that_keeps_forking_is_killed_completely() {
     let ended = session.child.terminate(Duration::from_millis(50), std::future::pending());
     let ended = within("the end", ended).await.expect("ended");
     assert_eq!(ended, Termination { killed: true, survivors: vec![] });
-    assert_eq!(session.child.signal_tree(Signal::CONT).expect("a scan"), 0);
+    assert_eq!(session.child.signal_tree(Signal::CONT).await.expect("a scan"), 0);
 }
 
 #[tokio::test]

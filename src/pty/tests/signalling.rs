@@ -17,7 +17,7 @@ async fn the_foreground_job_gets_the_signal_and_the_shell_survives() {
         .await;
     session.until("running").await;
     assert_ne!(session.control.foreground_group(), Some(session.child.pid()));
-    session.child.signal_foreground(&session.control, Signal::INT).expect("sent");
+    session.child.signal_foreground(&session.control, Signal::INT).await.expect("sent");
     session.until("interrupted").await;
     session.until("prompt> ").await;
     session.type_all(b"echo status=$?\n").await;
@@ -34,7 +34,7 @@ async fn a_child_in_the_foreground_gets_the_signal_with_its_group() {
          while :; do sleep 1000 & wait $!; done'; read line",
     );
     session.until("ready").await;
-    session.child.signal_foreground(&session.control, Signal::INT).expect("sent");
+    session.child.signal_foreground(&session.control, Signal::INT).await.expect("sent");
     session.until("inner").await;
     session.until("outer").await;
     fixture.end(&session).await;
@@ -50,7 +50,7 @@ async fn the_whole_tree_gets_a_signal() {
          wait $!; sleep 1000 & wait $!",
     );
     session.until("ready").await;
-    let reached = session.child.signal_tree("USR1".parse().expect("a signal")).expect("sent");
+    let reached = session.child.signal_tree("USR1".parse().expect("a signal")).await.expect("sent");
     assert!(reached >= 2, "{reached}");
     assert_eq!(session.exit().await, Exit::Code(2));
     session.until_all(&["inner", "outer"]).await;

@@ -119,7 +119,7 @@ async fn a_child_that_never_reads_blocks_only_the_writer() {
     // A test cannot show that a write never returns, only that it has not returned by now.
     assert!(timeout(Duration::from_millis(300), stuck).await.is_err(), "a megabyte vanished");
     assert!((1..65_536).contains(&typed), "{typed} bytes were taken");
-    session.child.signal("USR1".parse().expect("a signal")).expect("sent");
+    session.child.signal("USR1".parse().expect("a signal")).await.expect("sent");
     session.until("alive").await;
     session.control.resize(WindowSize { cols: 90, rows: 30 }).expect("resized");
     fixture.end(&session).await;

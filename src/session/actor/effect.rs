@@ -20,7 +20,8 @@ pub(in crate::session) enum Effect {
         size: Size,
         reply: ReplySender<()>,
     },
-    /// Sends a signal to the foreground process group; without a caller there is no reply.
+    /// Sends a signal to the foreground process group;
+    /// [`Input::Signalled`](super::Input::Signalled) follows. Without a caller there is no reply.
     Signal {
         signal: Signal,
         reply: Option<ReplySender<()>>,

@@ -26,6 +26,11 @@ pub(in crate::session) enum Input {
         result: Result<(), Error>,
         reply: Option<ReplySender<()>>,
     },
+    /// The result of sending a signal.
+    Signalled {
+        result: Result<(), Error>,
+        reply: Option<ReplySender<()>>,
+    },
     /// No process has the terminal open any more.
     OutputEnded,
     Wrote(usize),

@@ -162,7 +162,7 @@ impl Actor {
                 self.take_size(now, size, requested.as_ref().map(|(_, by)| by));
                 self.output(now, paint);
             }
-            Input::Resized { result, reply } => {
+            Input::Resized { result, reply } | Input::Signalled { result, reply } => {
                 if let Some(reply) = reply {
                     self.publisher.reply(reply, result);
                 }

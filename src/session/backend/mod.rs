@@ -8,10 +8,12 @@ mod kind;
 mod native;
 
 use std::convert::Infallible;
-use std::future::pending;
+use std::future::{pending, ready};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use futures_util::TryFutureExt as _;
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -111,18 +113,19 @@ impl Backend {
         }
     }
 
-    pub(super) fn signal(&self, signal: Signal) -> Result<(), Error> {
+    /// Sends a signal to the foreground process group. Signals are sent in the order of the calls.
+    pub(super) fn signal(&self, signal: Signal) -> BoxFuture<'static, Result<(), Error>> {
         let sent = match self {
             Self::Native(native) => native.signal(signal),
-            Self::Attached(attached) => attached.signal(signal),
+            Self::Attached(attached) => Box::pin(ready(attached.signal(signal))),
         };
-        sent.map_err(|error| {
+        Box::pin(sent.map_err(|error| {
             let code = match error {
                 SignalError::Exited => Code::Exited,
                 SignalError::Refused(_) => Code::Internal,
             };
             Error::new(code, error.to_string())
-        })
+        }))
     }
 
     /// Ends the child and every process it started; [`Input::Terminated`] follows.

@@ -1,11 +1,12 @@
 //! A child of coop on a pseudo terminal: its start, its bytes, its exit and its termination.
 
+use std::future::ready;
 use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use rustix::process::Pid;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -33,7 +34,7 @@ const OUTPUT_CHUNKS: usize = 16;
 /// How long the launcher may take to remove the agent's files at the end.
 const CLEAN_UP: Duration = Duration::from_secs(2);
 
-type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Pending<T> = BoxFuture<'static, T>;
 
 pub(in crate::session) struct NativeBackend {
     launcher: Launcher,
@@ -202,13 +203,13 @@ impl NativeBackend {
         }
     }
 
-    pub(super) fn signal(&self, signal: Signal) -> Result<(), SignalError> {
+    pub(super) fn signal(&self, signal: Signal) -> BoxFuture<'static, Result<(), SignalError>> {
         match &self.child {
             Some(RunningChild { child, io: Some(io), .. }) => {
                 child.signal_foreground(&io.control, signal)
             }
             Some(RunningChild { child, io: None, .. }) => child.signal(signal),
-            None => Err(SignalError::Exited),
+            None => Box::pin(ready(Err(SignalError::Exited))),
         }
     }
 
