@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::session_dir::{LOCK, STORE, remove_session};
 use super::stores::Stores;
-use crate::launch;
+use crate::{launch, server};
 
 /// How many entries of a directory are read, and how many sessions are examined, at one start.
 const ENTRIES: usize = 16_384;
@@ -97,9 +97,8 @@ fn life(dir: &Path) -> Life {
             Ok(()) if is_at(&lock, dir) => Life::Dead { _lock: Some(lock) },
             Ok(()) | Err(_) => Life::Alive,
         },
-        // A living session never lacks its lock. It is removed last, or, with the socket, by the
-        // process that outlives a killed coop.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !has_pipes(dir) => {
+        // A living session never lacks its lock, unless another program removes it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !answers(dir) => {
             Life::Dead { _lock: None }
         }
         Err(_) => Life::Alive,
@@ -123,11 +122,15 @@ fn is_at(lock: &File, dir: &Path) -> bool {
     (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())
 }
 
-/// Whether the directory has sockets or pipes, or cannot be read.
-fn has_pipes(dir: &Path) -> bool {
-    let is_pipe = |kind: fs::FileType| kind.is_socket() || kind.is_fifo();
-    fs::read_dir(dir).map_or(true, |mut entries| {
-        entries.any(|entry| entry.and_then(|entry| entry.file_type()).map_or(true, is_pipe))
+/// Whether a process may listen on a socket in the directory.
+fn answers(dir: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(dir) else { return true };
+    entries.into_iter().any(|entry| match entry {
+        Ok(entry) if entry.file_type().is_ok_and(|kind| kind.is_socket()) => {
+            !matches!(server::refuses_connections(&entry.path()), Ok(true))
+        }
+        Ok(_) => false,
+        Err(_) => true,
     })
 }
 
@@ -202,9 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_without_a_lock_is_removed_only_without_a_socket() {
+    fn a_directory_without_a_lock_is_removed_unless_its_socket_answers() {
         let home = tempfile::tempdir().unwrap();
         let (gone, kept) = (dead(home.path(), &["mcp.json"]), dead(home.path(), &["mcp.json"]));
+        drop(UnixListener::bind(gone.join("coop.sock")).unwrap());
         let _listener = UnixListener::bind(kept.join("coop.sock")).unwrap();
         clean_at(home.path());
         assert!(!gone.exists());

@@ -7,6 +7,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, fchmod};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixSocket as UnopenedSocket};
 
 /// The longest path of a Unix socket, without its terminating NUL.
@@ -130,10 +132,22 @@ fn check_stale(path: &Path) -> Result<(), BindError> {
     if !metadata.file_type().is_socket() {
         return Err(BindError::NotASocket(path.to_owned()));
     }
-    match std::os::unix::net::UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
-        Ok(_) => Err(BindError::InUse(path.to_owned())),
+    match refuses_connections(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(BindError::InUse(path.to_owned())),
         Err(reason) => Err(BindError::Unix { path: path.to_owned(), reason }),
+    }
+}
+
+/// Whether no process listens on this Unix socket any more. It does not wait for one that listens
+/// and does not accept.
+pub(crate) fn refuses_connections(path: &Path) -> io::Result<bool> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    match connect(&socket, &SocketAddrUnix::new(path)?) {
+        Ok(()) | Err(Errno::AGAIN) => Ok(false),
+        Err(Errno::CONNREFUSED) => Ok(true),
+        Err(errno) => Err(errno.into()),
     }
 }
 
@@ -165,6 +179,17 @@ mod tests {
         std::fs::write(&file, "mine").unwrap();
         assert!(matches!(UnixSocket::bind(&file), Err(BindError::NotASocket(_))));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    }
+
+    #[tokio::test]
+    async fn a_socket_whose_queue_is_full_is_in_use() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("coop.sock");
+        let socket = UnopenedSocket::new_stream().unwrap();
+        socket.bind(&path).unwrap();
+        let _listener = socket.listen(0).unwrap();
+        let _waiting = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        assert!(matches!(UnixSocket::bind(&path), Err(BindError::InUse(_))));
     }
 
     #[tokio::test]

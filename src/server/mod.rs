@@ -28,6 +28,7 @@ mod source;
 mod strangers;
 mod tls;
 mod tokens;
+mod wrapped_stream;
 
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ use tonic_web::GrpcWebLayer;
 
 pub(crate) use self::client_scopes::{BadClientScope, ClientScopes};
 pub(crate) use self::guard::Policy;
-pub(crate) use self::listen::{BindError, UnixSocket, tcp};
+pub(crate) use self::listen::{BindError, UnixSocket, refuses_connections, tcp};
 pub(crate) use self::origin::Origin;
 pub(crate) use self::peer::Transport;
 pub(crate) use self::reload::{Reload, TlsReload, TokenReload};

@@ -13,6 +13,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::connection::Connection;
 use super::limits::{STRANGER_EXCESS, STRANGER_OPENING, STRANGER_PAUSE, STRANGER_READ};
+use super::wrapped_stream::pass_writes_on;
 
 /// A stream that is read slowly until its connection has shown a token.
 pub(super) struct PacedStream<S> {
@@ -69,29 +70,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
+    pass_writes_on!();
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)

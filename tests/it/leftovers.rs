@@ -31,16 +31,24 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// The directory of a session that was killed: its lock is free.
-fn dead_session(home: &Path) -> PathBuf {
-    let dir = sessions(home).join(uuid::Uuid::new_v4().to_string());
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).expect("made");
+/// The directory of a session that was killed: its lock is free. It appears complete, as that of a
+/// real one does, because a coop that runs may be looking for dead sessions now.
+fn dead_session(home: &Path, store: Option<&str>) -> PathBuf {
+    let id = uuid::Uuid::new_v4().to_string();
+    let dir = home.join(&id);
+    std::fs::DirBuilder::new().mode(0o700).create(&dir).expect("made");
     for file in [LOCK, "mcp.json"] {
         std::fs::write(dir.join(file), "secret").expect("written");
     }
     drop(UnixListener::bind(dir.join("coop.sock")).expect("bound"));
     mkfifoat(CWD, dir.join("hooks.pipe"), Mode::RUSR | Mode::WUSR).expect("a pipe");
-    dir
+    if let Some(events) = store {
+        std::fs::create_dir(dir.join("store")).expect("made");
+        std::fs::write(dir.join("store/events"), events).expect("written");
+    }
+    let complete = sessions(home).join(id);
+    std::fs::rename(dir, &complete).expect("renamed");
+    complete
 }
 
 async fn gone(path: &Path) {
@@ -59,9 +67,7 @@ async fn the_next_start_removes_a_dead_session_and_no_living_one() {
     let home = first.home.path().to_owned();
     let living = first.state_dir();
     assert!(living.join(LOCK).exists());
-    let (dead, stored) = (dead_session(&home), dead_session(&home));
-    std::fs::create_dir(stored.join("store")).expect("made");
-    std::fs::write(stored.join("store/events"), "kept").expect("written");
+    let (dead, stored) = (dead_session(&home, None), dead_session(&home, Some("kept")));
     let _second = start_in(&home, &["--port", "0", "--", "cat"]).await;
     gone(&dead).await;
     gone(&stored.join("mcp.json")).await;
