@@ -2,7 +2,7 @@
 //! one part of coop and asserts what must hold for all of them. Each function is beside the code
 //! that it needs to see; this module only lists them, and no build for use contains it.
 //!
-//! A target that keeps state between two calls would give results that nobody can repeat, so none
+//! A target that keeps state between two calls would give results that cannot be repeated, so none
 //! does.
 
 pub use crate::client::fuzzing::query_filter;

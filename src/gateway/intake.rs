@@ -82,8 +82,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Takes as many bytes more as are needed to have `bytes`. It does not wait, because callers
-    /// that wait for each other with shares in their hands would wait for ever.
+    /// Takes as many bytes more as are needed to have `bytes`. It does not wait: callers that hold
+    /// shares while they wait for each other's would wait for ever.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Error> {
         let more = bytes.saturating_sub(self.bytes);
         if !self.pool.try_take(more, bytes) {

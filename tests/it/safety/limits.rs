@@ -3,13 +3,11 @@
 use bytes::BytesMut;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_tungstenite::tungstenite::Error as WsError;
 
-use crate::support::coop::{Coop, SHELL};
+use crate::support::coop::{Coop, SHELL, Setup};
 use crate::support::h2::{
     END_HEADERS, END_STREAM, GET, GOAWAY, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS, fields,
     frame, read_frame,
@@ -242,34 +240,23 @@ async fn the_streams_of_one_connection_are_limited() {
     assert_eq!(Http::tcp(coop.address()).get("/api/v1/status").await.status, 200);
 }
 
+/// A coop with this limit of descriptors, in the words of `ulimit`.
+async fn limited(limit: &str, command: &[&str]) -> Coop {
+    let script = format!("ulimit {limit}; exec \"$@\"");
+    let args = ["--port", "0", "--"].iter().chain(command);
+    Setup::through(&["bash", "-c", &script, "bash"], args).start().await
+}
+
 #[tokio::test]
 async fn coop_raises_its_descriptor_limit_and_the_child_keeps_the_old_one() {
-    let home = tempfile::tempdir().expect("a directory");
-    let script =
-        r#"ulimit -Sn 300; exec "$0" --port 0 -- sh -c 'echo limit=$(ulimit -Sn); exec cat'"#;
-    let mut process = tokio::process::Command::new("bash")
-        .args(["-c", script, env!("CARGO_BIN_EXE_coop")])
-        .env("HOME", home.path())
-        .stdout(std::process::Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("coop starts");
-    let mut line = String::new();
-    let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
-    soon("the address of the listener", stdout.read_line(&mut line)).await.expect("a line");
-    let address = line
-        .trim()
-        .rsplit(' ')
-        .next()
-        .and_then(|address| address.parse().ok())
-        .expect("an address");
-    let http = Http::tcp(address);
+    let command = ["sh", "-c", "echo limit=$(ulimit -Sn); exec cat"];
+    let coop = limited("-Sn 300", &command).await;
     until("the child's limit", async || {
-        let text = http.get("/api/v1/screen/text?lines=1").await.text();
+        let text = coop.http().get("/api/v1/screen/text?lines=1").await.text();
         (text == "limit=300").then_some(())
     })
     .await;
-    let limits = format!("/proc/{}/limits", process.id().expect("it runs"));
+    let limits = format!("/proc/{}/limits", coop.pid());
     let limits = std::fs::read_to_string(limits).expect("limits");
     let files = limits.lines().find(|line| line.starts_with("Max open files")).expect("the line");
     let numbers: Vec<&str> = files.split_whitespace().skip(3).take(2).collect();
@@ -279,24 +266,11 @@ async fn coop_raises_its_descriptor_limit_and_the_child_keeps_the_old_one() {
 /// Connections leave descriptors free: with every slot taken, the child is replaced as always.
 #[tokio::test]
 async fn connections_leave_descriptors_for_the_session() {
-    let home = tempfile::tempdir().expect("a directory");
-    let script = r#"ulimit -n 256; exec "$0" --port 0 -- cat"#;
-    let mut process = tokio::process::Command::new("bash")
-        .args(["-c", script, env!("CARGO_BIN_EXE_coop")])
-        .env("HOME", home.path())
-        .stdout(std::process::Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("coop starts");
-    let mut line = String::new();
-    let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
-    soon("the address of the listener", stdout.read_line(&mut line)).await.expect("a line");
-    let address: std::net::SocketAddr =
-        line.trim().rsplit(' ').next().and_then(|text| text.parse().ok()).expect("an address");
-    let mut kept = TcpStream::connect(address).await.expect("connected");
+    let coop = limited("-n 256", &["cat"]).await;
+    let mut kept = TcpStream::connect(coop.address()).await.expect("connected");
     let mut idle = Vec::new();
     for _ in 0..300 {
-        idle.push(TcpStream::connect(address).await.expect("connected"));
+        idle.push(TcpStream::connect(coop.address()).await.expect("connected"));
     }
     let request = "POST /api/v1/session/restart HTTP/1.1\r\nhost: localhost\r\n\
                    content-length: 2\r\nconnection: close\r\n\r\n{}";
