@@ -7,12 +7,12 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::mpsc;
 
 use super::Observation;
 use super::counters::AtomicCounters;
 use super::hook_message::{HookMessage, LINE_LIMIT, shorten};
 use super::json_lines::{JsonLines, RejectedLines};
+use super::queue::observations;
 use super::tail::{LogTarget, Tail};
 use crate::driver::fuzzing::drivers;
 use crate::term::fuzzing::pieces;
@@ -96,7 +96,7 @@ pub fn tail(data: &[u8]) {
     let path = directory.join("log.jsonl");
     // The state of a case before must not be seen.
     remove(&path);
-    let (sender, mut received) = mpsc::channel(QUEUE);
+    let (sender, mut received) = observations(QUEUE);
     let counters = Arc::new(AtomicCounters::default());
     let mut tail = Tail::new(LogTarget::whole_file(path.clone()), counters, sender);
     let (mut wanted, mut file) = (Vec::new(), Vec::new());
@@ -123,7 +123,7 @@ pub fn tail(data: &[u8]) {
     }
     wanted.extend(read(LINE_LIMIT, std::iter::once(&*file)).0);
     let mut found = Vec::new();
-    while let Ok(observation) = received.try_recv() {
+    while let Some(observation) = received.try_recv() {
         if let Observation::LogLine(value) = observation {
             found.push(value);
         }

@@ -123,13 +123,12 @@ async fn serve(intake: HookIntake, mut stream: UnixStream, limits: Arc<Limits>) 
         reply: waiting.is_some().then_some(HookReply(reply)),
         agent: agent.and_then(|_| intake.agent()),
     };
-    let permit = tokio::select! {
+    tokio::select! {
         biased;
         // The hook has given up, and has counted its call.
         () = closed(&mut stream) => return Ok(()),
-        permit = intake.sender.reserve() => permit.map_err(io::Error::other)?,
-    };
-    permit.send(Observation::Hook(call));
+        sent = intake.sender.send(Observation::Hook(call)) => sent.map_err(io::Error::other)?,
+    }
     stream.write_all(&[TAKEN]).await?;
     if waiting.is_none() {
         return Ok(());

@@ -4,13 +4,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
-use super::Observation;
 use super::agent_process::AgentProcess;
 use super::counters::{AtomicCounters, increment};
 use super::hook_message::HookMessage;
 use super::json_lines::RejectedLines;
+use super::queue::ObservationSender;
 use crate::os::ProcessIdentity;
 
 /// A hook that waits for an answer; it continues without one when this is dropped.
@@ -35,14 +35,14 @@ pub(super) struct HookIntake {
     nonce: Arc<str>,
     counters: Arc<AtomicCounters>,
     agent_process: Arc<Mutex<AgentProcess>>,
-    pub(super) sender: mpsc::Sender<Observation>,
+    pub(super) sender: ObservationSender,
 }
 
 impl HookIntake {
     pub(super) fn new(
         nonce: &str,
         counters: Arc<AtomicCounters>,
-        sender: mpsc::Sender<Observation>,
+        sender: ObservationSender,
     ) -> Self {
         let agent_process = Arc::default();
         Self { nonce: Arc::from(nonce), counters, agent_process, sender }

@@ -13,6 +13,7 @@ mod hook_pipe;
 mod hook_socket;
 mod hooks;
 mod json_lines;
+mod queue;
 mod registry;
 mod tail;
 mod watch;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::sync::{mpsc, watch as channel};
+use tokio::sync::watch as channel;
 use tokio::task::JoinSet;
 
 use self::counters::AtomicCounters;
@@ -37,6 +38,10 @@ use self::hooks::HookIntake;
 pub use self::hooks::HookReply;
 pub(crate) use self::json_lines::JsonLines;
 pub use self::json_lines::RejectedLines;
+#[cfg(test)]
+pub(crate) use self::queue::OBSERVATION_BYTES;
+pub(crate) use self::queue::OBSERVATIONS;
+pub use self::queue::{ObservationSender, Observations, observations};
 use self::tail::Tail;
 pub use self::tail::{LogTarget, ReadFrom};
 pub(crate) use self::watch::DirWatch;
@@ -90,7 +95,7 @@ pub struct SourceConfig {
 /// The sources of one session. Dropping it stops them all, and every waiting hook continues without
 /// an answer.
 pub struct Sources {
-    sender: mpsc::Sender<Observation>,
+    sender: ObservationSender,
     counters: Arc<AtomicCounters>,
     poll: channel::Sender<bool>,
     pipe: HookPipe,
@@ -105,7 +110,7 @@ impl Sources {
     /// Opens the hook socket and the hook pipe. Call it before the agent starts, so that both have
     /// a reader before the first hook. Observations wait in the queue; a hook call that cannot wait
     /// that long is dropped and counted.
-    pub fn start(config: SourceConfig, sender: mpsc::Sender<Observation>) -> io::Result<Self> {
+    pub fn start(config: SourceConfig, sender: ObservationSender) -> io::Result<Self> {
         let (pipe, receiver) = HookPipe::open(&config.dir)?;
         let (socket, listener) = HookSocket::open(pipe.path())?;
         let counters = Arc::new(AtomicCounters::default());

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use rustix::fs::OFlags;
 use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::{mpsc, watch as channel};
+use tokio::sync::watch as channel;
 
 use super::agent_process::AgentProcess;
+use super::bounded_json::BoundedJson;
 use super::counters::{AtomicCounters, increment};
+use super::queue::ObservationSender;
 use super::watch::DirWatch;
 use super::{Observation, StatusFile};
 use crate::os::{Process, ProcessIdentity};
@@ -29,7 +31,7 @@ pub(super) struct Registry {
     /// The last status of each process.
     last_status: HashMap<i32, Value>,
     counters: Arc<AtomicCounters>,
-    sender: mpsc::Sender<Observation>,
+    sender: ObservationSender,
 }
 
 impl Registry {
@@ -37,7 +39,7 @@ impl Registry {
         dir: PathBuf,
         child: i32,
         counters: Arc<AtomicCounters>,
-        sender: mpsc::Sender<Observation>,
+        sender: ObservationSender,
     ) -> Self {
         Self {
             dir,
@@ -91,8 +93,8 @@ impl Registry {
     /// another change.
     async fn read(&self, pid: i32) -> Option<Value> {
         let bytes = read(&self.dir.join(format!("{pid}.json"))).await.ok()?;
-        match serde_json::from_slice::<Value>(&bytes) {
-            Ok(value)
+        match serde_json::from_slice(&bytes) {
+            Ok(BoundedJson(value))
                 if value.get("pid").is_none_or(|named| named.as_i64() == Some(pid.into())) =>
             {
                 Some(value)

@@ -13,11 +13,12 @@ use std::time::SystemTime;
 use rustix::fs::OFlags;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
-use tokio::sync::{mpsc, watch as channel};
+use tokio::sync::watch as channel;
 
 use super::Observation;
 use super::counters::AtomicCounters;
 use super::json_lines::JsonLines;
+use super::queue::{ObservationSender, ReceiverClosed};
 use super::watch::DirWatch;
 use crate::driver::launch::LogLocation;
 
@@ -55,9 +56,6 @@ impl KnownLength {
     }
 }
 
-/// The receiver of the observations was dropped.
-pub(super) struct ReceiverClosed;
-
 /// The task that follows one log.
 pub(super) struct Tail {
     target: Target,
@@ -65,7 +63,7 @@ pub(super) struct Tail {
     lines: JsonLines,
     chunk: Vec<u8>,
     counters: Arc<AtomicCounters>,
-    sender: mpsc::Sender<Observation>,
+    sender: ObservationSender,
 }
 
 /// Which file to follow, and where to start in it.
@@ -138,7 +136,7 @@ impl Tail {
     pub(super) fn new(
         target: LogTarget,
         counters: Arc<AtomicCounters>,
-        sender: mpsc::Sender<Observation>,
+        sender: ObservationSender,
     ) -> Self {
         let (lines, chunk) = (JsonLines::new(LINE_LIMIT), vec![0; CHUNK]);
         Self { target: target.target, open_log: None, lines, chunk, counters, sender }
@@ -229,10 +227,10 @@ impl Tail {
             self.counters.log.add(self.lines.take_rejected());
             if values.is_empty() && !reported {
                 reported = true;
-                self.sender.send(Observation::LogGrew).await.map_err(|_| ReceiverClosed)?;
+                self.sender.send(Observation::LogGrew).await?;
             }
             for value in values {
-                self.sender.send(Observation::LogLine(value)).await.map_err(|_| ReceiverClosed)?;
+                self.sender.send(Observation::LogLine(value)).await?;
             }
         }
     }

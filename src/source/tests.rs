@@ -17,13 +17,13 @@ const DEADLINE: Duration = Duration::from_secs(20);
 struct Fixture {
     dir: TempDir,
     sources: Sources,
-    observations: mpsc::Receiver<Observation>,
+    observations: Observations,
 }
 
 impl Fixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let (sender, observations) = mpsc::channel(4);
+        let (sender, observations) = super::observations(4);
         let config = SourceConfig { dir: dir.path().to_owned(), nonce: "n".to_owned() };
         let sources = Sources::start(config, sender).expect("a pipe");
         Self { dir, sources, observations }
@@ -81,6 +81,25 @@ async fn a_log_is_read_from_its_start_or_its_end() {
         append(&fixture.path("log"), b"4\n");
         assert_eq!(fixture.line().await, json!(4));
     }
+}
+
+#[tokio::test]
+async fn a_status_file_of_very_many_values_is_not_kept() {
+    let mut fixture = Fixture::new();
+    let pid = rustix::process::getpid().as_raw_pid();
+    let path = fixture.path(&format!("{pid}.json"));
+    let many = format!("{{\"pid\":{pid},\"many\":[{}]}}", vec!["[]"; 200_000].join(","));
+    fs::write(&path, many).expect("written");
+    fixture.sources.watch_registry(fixture.dir.path().to_owned(), pid);
+    timeout(DEADLINE, async {
+        while fixture.sources.counters().read().registry_malformed == 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("counted");
+    fs::write(&path, format!("{{\"pid\":{pid},\"status\":\"idle\"}}")).expect("written");
+    assert_eq!(fixture.registry().await, json!({"pid": pid, "status": "idle"}));
 }
 
 #[tokio::test]

@@ -6,12 +6,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use coop::source::{HookCall, Observation, SourceConfig, SourceCounters, Sources};
+use coop::source::{
+    HookCall, Observation, Observations, SourceConfig, SourceCounters, Sources, observations,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
 
 use crate::support::{soon, until};
 
@@ -21,16 +22,16 @@ const NONCE: &str = "5e5a3e";
 struct Hooks {
     dir: TempDir,
     sources: Sources,
-    observations: mpsc::Receiver<Observation>,
+    observations: Observations,
 }
 
 impl Hooks {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let (sender, observations) = mpsc::channel(4);
+        let (sender, received) = observations(4);
         let config = SourceConfig { dir: dir.path().to_owned(), nonce: NONCE.to_owned() };
         let sources = Sources::start(config, sender).expect("a pipe");
-        Self { dir, sources, observations }
+        Self { dir, sources, observations: received }
     }
 
     fn hook(&self, words: &[&str]) -> Command {
@@ -256,7 +257,7 @@ async fn only_the_user_can_reach_the_socket() {
 #[tokio::test]
 async fn a_call_that_its_hook_has_given_up_does_not_arrive_later() {
     let dir = tempfile::tempdir().expect("a directory");
-    let (sender, mut observations) = mpsc::channel(1);
+    let (sender, mut received) = observations(1);
     let config = SourceConfig { dir: dir.path().to_owned(), nonce: NONCE.to_owned() };
     let sources = Sources::start(config, sender).expect("a pipe");
     // The queue holds one call.
@@ -271,7 +272,7 @@ async fn a_call_that_its_hook_has_given_up_does_not_arrive_later() {
     let next = tokio::spawn(async move { run(third, "{}").await });
     let mut events = Vec::new();
     while events.last().map(String::as_str) != Some("Third") {
-        match soon("a call", observations.recv()).await {
+        match soon("a call", received.recv()).await {
             Some(Observation::Hook(call)) => events.push(call.event),
             other => panic!("{other:?}"),
         }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tokio::sync::mpsc;
 
 use super::agent_watch::AgentWatch;
 use crate::launch::LaunchContext;
@@ -13,11 +12,9 @@ use crate::pty::LaunchError;
 use crate::session::actor::Input;
 use crate::session::agent::HookId;
 use crate::source::{
-    CounterReader, HOOK_PIPE, HookReply, LogTarget, Observation, SourceConfig, Sources,
+    CounterReader, HOOK_PIPE, HookReply, LogTarget, OBSERVATIONS, Observation, Observations,
+    SourceConfig, Sources, observations,
 };
-
-/// Observations that may wait for the actor.
-const OBSERVATIONS: usize = 256;
 
 /// The values needed to prepare an agent's launch and to receive its hooks.
 #[derive(Debug)]
@@ -29,7 +26,7 @@ pub(crate) struct HookSetup {
 
 pub(super) struct AgentIo {
     sources: Sources,
-    pub(super) observations: mpsc::Receiver<Observation>,
+    pub(super) observations: Observations,
     waiting_hooks: HashMap<HookId, HookReply>,
     last_hook: u64,
     pub(super) watch: AgentWatch,
@@ -38,7 +35,7 @@ pub(super) struct AgentIo {
 impl AgentIo {
     /// Opens the pipe that the agent's hooks write to.
     pub(super) fn open(dir: PathBuf, nonce: String, agent: String) -> Result<Self, LaunchError> {
-        let (sender, observations) = mpsc::channel(OBSERVATIONS);
+        let (sender, observations) = observations(OBSERVATIONS);
         let sources = Sources::start(SourceConfig { dir, nonce }, sender).map_err(|error| {
             LaunchError::Unprepared(format!("the pipe for the agent's hooks: {error}"))
         })?;
@@ -62,7 +59,7 @@ impl AgentIo {
     /// The child runs: its status file can be found by its pid.
     pub(super) fn started(&mut self, pid: i32, registry: Option<PathBuf>) {
         // Observations of the previous child are obsolete.
-        while self.observations.try_recv().is_ok() {}
+        while self.observations.try_recv().is_some() {}
         self.watch.started(pid);
         if let Some(dir) = registry {
             self.sources.watch_registry(dir, pid);

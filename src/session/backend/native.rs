@@ -27,7 +27,7 @@ use crate::pty::{
 };
 use crate::session::actor::Input;
 use crate::session::agent::AgentStart;
-use crate::source::CounterReader;
+use crate::source::{CounterReader, Observation, Observations};
 
 /// Chunks of output that may wait for the actor; then the child waits.
 const OUTPUT_CHUNKS: usize = 16;
@@ -120,7 +120,7 @@ impl NativeBackend {
                 progress = advance(start) => progress,
                 input = child_input(child, typed) => return input,
                 () = agent_ended(watch) => return Input::Tick,
-                observation = receive(observations) => {
+                observation = observed(observations) => {
                     return match (observation, agent_io) {
                         (Some(observation), Some(io)) => io.input(observation),
                         // The sources hold a sender, so the channel never ends.
@@ -314,6 +314,13 @@ impl RunningChild {
 
 fn foreground_group(child: Option<&RunningChild>) -> Option<i32> {
     child?.io.as_ref()?.control.foreground_group().map(Pid::as_raw_pid)
+}
+
+async fn observed(observations: Option<&mut Observations>) -> Option<Observation> {
+    match observations {
+        Some(observations) => observations.recv().await,
+        None => never().await,
+    }
 }
 
 async fn agent_ended(watch: Option<&mut AgentWatch>) {
