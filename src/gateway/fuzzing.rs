@@ -23,9 +23,11 @@ pub fn json(data: &[u8]) {
         refuses_unknown_fields(codec, value);
     }
     if let Ok(value) = (codec.to_json)(body) {
-        let protobuf = (codec.to_protobuf)(value.to_string().as_bytes());
-        let protobuf = protobuf.expect("JSON that coop wrote can be read");
-        assert_eq!((codec.to_json)(&protobuf).as_ref(), Ok(&value));
+        match (codec.to_protobuf)(value.to_string().as_bytes()) {
+            Ok(protobuf) => assert_eq!((codec.to_json)(&protobuf).as_ref(), Ok(&value)),
+            // The number of an enum's value that only a newer peer knows is written, and not read.
+            Err(error) => assert!(error.to_string().contains("expected one of"), "{error}"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the server knows of one open connection: whether it has shown a token, its open calls, and
 //! when it must end if it has shown none. It knows neither protocol nor token.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -57,6 +57,8 @@ pub(super) struct Connection {
     /// Its entry in the registry.
     id: u64,
     state: Arc<watch::Sender<State>>,
+    /// Its part of the memory of strangers, until it has shown a token.
+    room: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 impl Connection {
@@ -65,8 +67,9 @@ impl Connection {
         source: Source,
         id: u64,
         state: Arc<watch::Sender<State>>,
+        room: Option<OwnedSemaphorePermit>,
     ) -> Self {
-        Self { strangers, source, id, state }
+        Self { strangers, source, id, state, room: Mutex::new(room) }
     }
 
     /// The connection has shown a token: the limits for strangers do not apply to it any more.
@@ -75,6 +78,7 @@ impl Connection {
             self.state.send_if_modified(|state| !std::mem::replace(&mut state.trusted, true));
         if changed {
             self.strangers.forget(self.id);
+            drop(self.room.lock().unwrap_or_else(PoisonError::into_inner).take());
         }
     }
 

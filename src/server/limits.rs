@@ -38,6 +38,10 @@ pub(super) const LINGER_TIME: Duration = Duration::from_secs(5);
 /// How many connections of strangers there may be, over all listeners but the health port, which
 /// has as many of its own. A new one replaces the oldest, if possible one without open calls.
 pub(super) const STRANGERS: usize = 256;
+/// How many connections that were replaced may still be ending. Beyond that none is accepted until
+/// one has ended, so that a flood of new ones is not faster than what frees their memory. It is more
+/// than the sockets that wait for their token, which are not ended early.
+pub(super) const STRANGERS_ENDING: usize = 96;
 /// How many of them one source address may have. It is more than the sockets that wait for their
 /// token, so that these get their own error.
 pub(super) const STRANGERS_PER_SOURCE: usize = 128;
@@ -100,6 +104,7 @@ mod tests {
         PAUSE, SMALL_MESSAGE, SMALL_RESERVE, STRANGER_INPUT, STRANGER_MESSAGE_TIME, TRUSTED_INPUT,
     };
     use crate::service::SUBSCRIBERS;
+    use crate::source::{OBSERVATION_BYTES, OBSERVATIONS};
 
     const DOCUMENT: &str = include_str!("../../docs/limits.md");
 
@@ -149,6 +154,7 @@ mod tests {
             ("time for that", time(LINGER_TIME)),
             ("connections without a token", count(STRANGERS)),
             ("of one source address", count(STRANGERS_PER_SOURCE)),
+            ("replaced connections that are still ending", count(STRANGERS_ENDING)),
             ("open calls without a token", count(STRANGER_CALLS)),
             ("open calls beyond which nothing is read", count(STRANGER_EXCESS)),
             ("bytes read at a time without a token", count(STRANGER_READ)),
@@ -167,6 +173,8 @@ mod tests {
             ("longest delay of an answer", time(FAILURE_DELAY)),
             ("a burst of wrong tokens", time(FAILURE_BURST)),
             ("sources that are remembered", count(FAILURE_SOURCES)),
+            ("reports of the agent that wait", count(OBSERVATIONS)),
+            ("memory of those", size(OBSERVATION_BYTES)),
         ];
         let code: Vec<_> = limits.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let rows = DOCUMENT.lines().filter(|line| line.starts_with("| ")).skip(1);
@@ -181,6 +189,11 @@ mod tests {
         assert_eq!(connections(Some(1 << 20), 5), CONNECTIONS);
         assert_eq!(connections(Some(1024), 2), (1024 - DESCRIPTOR_RESERVE) / 2);
         assert_eq!(connections(Some(64), 2), 1);
+    }
+
+    #[test]
+    fn waiting_sockets_do_not_stop_the_accepting() {
+        const { assert!(STRANGERS_ENDING > WAITING_SOCKETS) };
     }
 
     /// What strangers may hold in all their calls fits into their budget.

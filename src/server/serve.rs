@@ -35,7 +35,7 @@ use super::listen::UnixSocket;
 use super::paced::PacedStream;
 use super::peer::{Peer, Transport};
 use super::source::Source;
-use super::strangers::Strangers;
+use super::strangers::{Room, Strangers};
 use super::tls::Tls;
 use crate::error::{Code, Error};
 use crate::gateway::envelope;
@@ -132,13 +132,13 @@ impl Server {
         self.tracker.spawn(async move {
             loop {
                 let accepted = tokio::select! {
-                    accepted = listener.accept() => accepted,
+                    accepted = server.next(&listener) => accepted,
                     () = server.closing.cancelled() => return,
                 };
                 match accepted {
-                    Ok(stream) => {
+                    Ok((stream, room)) => {
                         let slot = Arc::clone(&slots).try_acquire_owned().ok();
-                        server.accepted(stream, slot, &listener, &app);
+                        server.accepted(stream, slot, room, &listener, &app);
                     }
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection");
@@ -149,10 +149,22 @@ impl Server {
         });
     }
 
+    /// The next connection, when there is room for it.
+    async fn next(&self, listener: &Listener) -> io::Result<(Stream, Room)> {
+        let room = match listener {
+            Listener::Tcp { .. } => self.strangers.room().await,
+            Listener::Health { .. } => self.probes.room().await,
+            Listener::Unix { transport: Transport::Private, .. } => Room::UNLIMITED,
+            Listener::Unix { .. } => self.strangers.room().await,
+        };
+        Ok((listener.accept().await?, room))
+    }
+
     fn accepted(
         &self,
         stream: Stream,
         slot: Option<OwnedSemaphorePermit>,
+        room: Room,
         listener: &Listener,
         app: &Router,
     ) {
@@ -173,7 +185,7 @@ impl Server {
         let connection = if self.policy.trusts(transport) || transport == Transport::Private {
             Some(strangers.trusted(source))
         } else {
-            strangers.admit(source)
+            strangers.admit(source, room)
         };
         let (server, app) = (self.clone(), app.clone());
         self.tracker.spawn(async move {

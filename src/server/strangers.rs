@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::connection::{Connection, State};
 use super::failures::Failures;
-use super::limits::STRANGER_WATCHES;
+use super::limits::{STRANGER_WATCHES, STRANGERS_ENDING};
 use super::source::Source;
 use crate::gateway::InputBudget;
 
@@ -19,8 +19,19 @@ pub(super) struct Strangers {
     most_per_source: usize,
     open: Mutex<Open>,
     watches: Arc<Semaphore>,
+    /// For every connection that has memory, also one that was replaced and has not ended.
+    rooms: Arc<Semaphore>,
     budget: Arc<InputBudget>,
     failures: Arc<Failures>,
+}
+
+/// The right to accept one more connection.
+#[derive(Debug)]
+pub(super) struct Room(Option<OwnedSemaphorePermit>);
+
+impl Room {
+    /// For a listener whose clients need no token.
+    pub(super) const UNLIMITED: Self = Self(None);
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +48,7 @@ impl Strangers {
             most_per_source,
             open: Mutex::default(),
             watches: Arc::new(Semaphore::new(STRANGER_WATCHES)),
+            rooms: Arc::new(Semaphore::new(most + STRANGERS_ENDING)),
             budget: Arc::default(),
             failures: Arc::default(),
         }
@@ -54,14 +66,20 @@ impl Strangers {
     /// A connection that needs no token.
     pub(super) fn trusted(self: &Arc<Self>, source: Source) -> Arc<Connection> {
         let state = Arc::new(watch::Sender::new(State::new(true)));
-        Arc::new(Connection::new(Arc::clone(self), source, u64::MAX, state))
+        Arc::new(Connection::new(Arc::clone(self), source, u64::MAX, state, None))
+    }
+
+    /// Waits until the memory of one more connection is free.
+    pub(super) async fn room(&self) -> Room {
+        // The semaphore is never closed.
+        Room(Arc::clone(&self.rooms).acquire_owned().await.ok())
     }
 
     /// A connection that has to show a token. If there are too many, it replaces the oldest one, if
     /// possible one without open calls: of its own source if that has too many, else of the source
     /// that has the most. A client with a token shows it at once, and is replaced no more. `None`
     /// if none can be replaced.
-    pub(super) fn admit(self: &Arc<Self>, source: Source) -> Option<Arc<Connection>> {
+    pub(super) fn admit(self: &Arc<Self>, source: Source, room: Room) -> Option<Arc<Connection>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.of(source) >= self.most_per_source {
             open.replace_one_of(source)?;
@@ -73,7 +91,7 @@ impl Strangers {
         open.next += 1;
         let state = Arc::new(watch::Sender::new(State::new(false)));
         open.connections.insert(id, (source, Arc::clone(&state)));
-        Some(Arc::new(Connection::new(Arc::clone(self), source, id, state)))
+        Some(Arc::new(Connection::new(Arc::clone(self), source, id, state, room.0)))
     }
 
     /// The connection has ended or shown a token.
@@ -144,6 +162,10 @@ mod tests {
         Source::of(([10, 0, 0, last], 1).into())
     }
 
+    fn admit(strangers: &Arc<Strangers>, source: Source) -> Option<Arc<Connection>> {
+        strangers.admit(source, Room::UNLIMITED)
+    }
+
     fn is_evicted(connection: &Connection) -> bool {
         connection.evicted().now_or_never().is_some()
     }
@@ -151,46 +173,66 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_new_connection_replaces_the_oldest_idle_one_of_the_largest_source() {
         let strangers = Arc::new(Strangers::new(4, 3));
-        let other = strangers.admit(source(2)).unwrap();
-        let [first, second, third] = [(); 3].map(|()| strangers.admit(source(1)).unwrap());
+        let other = admit(&strangers, source(2)).unwrap();
+        let [first, second, third] = [(); 3].map(|()| admit(&strangers, source(1)).unwrap());
         let call = first.begin().unwrap();
-        let fourth = strangers.admit(source(1)).unwrap();
+        let fourth = admit(&strangers, source(1)).unwrap();
         assert!(is_evicted(&second), "the oldest has a call open");
-        let fifth = strangers.admit(source(3)).unwrap();
+        let fifth = admit(&strangers, source(3)).unwrap();
         assert!(is_evicted(&third) && !is_evicted(&other));
         drop(call);
-        let sixth = strangers.admit(source(1)).unwrap();
+        let sixth = admit(&strangers, source(1)).unwrap();
         assert!(is_evicted(&first) && !is_evicted(&fourth) && !is_evicted(&fifth));
         drop(sixth);
-        assert!(strangers.admit(source(4)).is_some() && !is_evicted(&fourth));
+        assert!(admit(&strangers, source(4)).is_some() && !is_evicted(&fourth));
     }
 
     #[tokio::test(start_paused = true)]
     async fn calls_protect_a_connection_for_a_while_and_health_streams_for_good() {
         let strangers = Arc::new(Strangers::new(1, 1));
-        let busy = strangers.admit(source(1)).unwrap();
+        let busy = admit(&strangers, source(1)).unwrap();
         let _call = busy.begin().unwrap();
         let watch = busy.watch().unwrap();
         tokio::time::advance(STRANGER_CALL_TIME * 2).await;
         assert!(busy.expired().now_or_never().is_none());
-        assert!(strangers.admit(source(1)).is_none());
+        assert!(admit(&strangers, source(1)).is_none());
         drop(watch);
         tokio::time::advance(STRANGER_IDLE).await;
         assert!(busy.expired().now_or_never().is_none());
         tokio::time::advance(STRANGER_CALL_TIME).await;
         busy.expired().await;
-        assert!(strangers.admit(source(1)).is_some() && is_evicted(&busy));
+        assert!(admit(&strangers, source(1)).is_some() && is_evicted(&busy));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_token_ends_every_limit() {
         let strangers = Arc::new(Strangers::new(1, 1));
-        let known = strangers.admit(source(1)).unwrap();
+        let known = admit(&strangers, source(1)).unwrap();
         known.trust();
-        let second = strangers.admit(source(1)).unwrap();
+        let second = admit(&strangers, source(1)).unwrap();
         assert!(!is_evicted(&known) && known.begin().is_none());
         tokio::time::advance(STRANGER_IDLE).await;
         assert!(known.expired().now_or_never().is_none());
         second.expired().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn replaced_connections_count_until_they_have_ended() {
+        let strangers = Arc::new(Strangers::new(2, 2));
+        let mut open = Vec::new();
+        for _ in 0..2 + STRANGERS_ENDING {
+            let room = strangers.room().await;
+            open.push(strangers.admit(source(1), room).unwrap());
+        }
+        assert!(is_evicted(&open[0]) && strangers.room().now_or_never().is_none());
+        drop(open.remove(0));
+        let room = strangers.room().now_or_never().unwrap();
+        assert!(strangers.room().now_or_never().is_none());
+        drop(room);
+        // What has shown a token is not counted.
+        open.push(strangers.admit(source(1), strangers.room().await).unwrap());
+        assert!(strangers.room().now_or_never().is_none());
+        open.last().unwrap().trust();
+        assert!(strangers.room().now_or_never().is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! A stream below the frames that reads how long each frame says it is, and takes that from the
-//! budget of unfinished input before the frame's content is read. It does not parse content.
+//! budget of unfinished input before the frame's content is read. Of the content it reads only the
+//! code of a close frame.
 
 use std::io;
 use std::pin::Pin;
@@ -11,10 +12,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
 use super::super::intake::{Intake, SMALL_MESSAGE, Share};
+use super::frames::{Frames, Step};
 use crate::error::Error;
 
 /// The most bytes that a client may send before it is authenticated.
 pub(in super::super) const UNAUTHENTICATED_LIMIT: usize = 64 << 10;
+
+/// A gateway between the peer and coop got an invalid answer. The code is registered, but
+/// tungstenite does not know it, and would call it a violation of the protocol.
+pub(super) const BAD_GATEWAY: u16 = 1014;
 
 /// The shares of whole messages that tungstenite has and the connection has not processed.
 #[derive(Clone, Default)]
@@ -39,6 +45,8 @@ pub(super) struct FrameMeter<S> {
     allowance: Option<usize>,
     /// Set while no frames are read: after an error the rest is dropped.
     raw: bool,
+    /// The peer closes with the code that tungstenite takes for an error.
+    closed: bool,
     frames: Frames,
     /// The share of the message that is being read.
     share: Option<Share>,
@@ -58,6 +66,7 @@ impl<S> FrameMeter<S> {
             intake,
             allowance: Some(UNAUTHENTICATED_LIMIT),
             raw: false,
+            closed: false,
             frames: Frames::default(),
             share: None,
             wanted: 0,
@@ -84,8 +93,8 @@ impl<S> FrameMeter<S> {
         self.finished.clone()
     }
 
-    /// Follows the frames in bytes that were read.
-    fn follow(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Follows the frames in bytes that were read. Returns how many of them tungstenite may see.
+    fn follow(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut rest = bytes;
         while let Some(step) = self.frames.next(&mut rest) {
             match step {
@@ -99,9 +108,15 @@ impl<S> FrameMeter<S> {
                         self.finished.put(share);
                     }
                 }
+                // Without the last byte of the code, the frame is not complete.
+                Step::Closed(BAD_GATEWAY) => {
+                    self.closed = true;
+                    return Ok(bytes.len() - rest.len() - 1);
+                }
+                Step::Closed(_) => {}
             }
         }
-        Ok(())
+        Ok(bytes.len())
     }
 
     fn announced(&mut self, length: u64) -> io::Result<()> {
@@ -146,6 +161,11 @@ impl<S> FrameMeter<S> {
     }
 }
 
+/// The peer has closed, and tungstenite must not answer.
+fn closed() -> io::Error {
+    io::ErrorKind::ConnectionAborted.into()
+}
+
 /// The budget has no room.
 fn full(error: Error) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, error.message)
@@ -161,6 +181,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameMeter<S> {
         if this.raw {
             return Pin::new(&mut this.io).poll_read(cx, buf);
         }
+        if this.closed {
+            return Poll::Ready(Err(closed()));
+        }
         if this.allowance == Some(0) {
             return Poll::Ready(Err(io::ErrorKind::QuotaExceeded.into()));
         }
@@ -175,7 +198,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameMeter<S> {
         }
         let read = buf.filled().get(before..).unwrap_or_default();
         this.allowance = this.allowance.map(|left| left.saturating_sub(read.len()));
-        this.follow(read)?;
+        let shown = this.follow(read)?;
+        if this.closed && shown == 0 {
+            return Poll::Ready(Err(closed()));
+        }
+        buf.set_filled(before + shown);
         let deadline = this.intake.deadline();
         this.deadline.as_mut().reset(deadline);
         Poll::Ready(Ok(()))
@@ -197,134 +224,5 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FrameMeter<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.io).poll_shutdown(cx)
-    }
-}
-
-/// What the bytes of a stream of frames tell.
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    /// A frame of a message begins, with this many bytes.
-    Announced(u64),
-    MessageEnded,
-}
-
-/// Finds the frames in a stream of bytes.
-#[derive(Debug, Default)]
-struct Frames {
-    header: Vec<u8>,
-    /// What is still to come of the current frame, if its header was read.
-    missing: Option<u64>,
-    /// The message has more frames.
-    unfinished: bool,
-}
-
-/// The longest header: two bytes, eight of length, four of mask.
-const LONGEST_HEADER: usize = 14;
-
-impl Frames {
-    fn is_within_a_message(&self) -> bool {
-        self.unfinished || self.missing.is_some() || !self.header.is_empty()
-    }
-
-    /// Reads up to the next step; `None` if there is none in these bytes.
-    fn next(&mut self, bytes: &mut &[u8]) -> Option<Step> {
-        loop {
-            if let Some(missing) = self.missing {
-                let here = missing.min(bytes.len() as u64);
-                *bytes = bytes.get(usize::try_from(here).unwrap_or(usize::MAX)..)?;
-                if here < missing {
-                    self.missing = Some(missing - here);
-                    return None;
-                }
-                self.missing = None;
-                let (is_data, is_last) = self.kind();
-                self.header.clear();
-                if is_data {
-                    self.unfinished = !is_last;
-                    if is_last {
-                        return Some(Step::MessageEnded);
-                    }
-                }
-            }
-            while self.missing.is_none() {
-                let (byte, rest) = bytes.split_first()?;
-                *bytes = rest;
-                self.header.push(*byte);
-                self.missing = self.length();
-            }
-            if self.kind().0 {
-                return self.missing.map(Step::Announced);
-            }
-        }
-    }
-
-    /// Whether the current frame is part of a message, and the last part.
-    fn kind(&self) -> (bool, bool) {
-        let first = self.header.first().copied().unwrap_or_default();
-        (first & 0x0f < 8, first & 0x80 != 0)
-    }
-
-    /// The length of the frame's content, once its whole header was read.
-    fn length(&self) -> Option<u64> {
-        let second = *self.header.get(1)?;
-        let mask = if second & 0x80 == 0 { 0 } else { 4 };
-        let (size, length) = match second & 0x7f {
-            126 => (4, u64::from(u16::from_be_bytes(*self.header.get(2..)?.first_chunk()?))),
-            127 => (10, u64::from_be_bytes(*self.header.get(2..)?.first_chunk()?)),
-            short => (2, u64::from(short)),
-        };
-        debug_assert!(self.header.len() <= LONGEST_HEADER);
-        (self.header.len() >= size + mask).then_some(length)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio_tungstenite::tungstenite::protocol::frame::Frame;
-    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-
-    use super::*;
-
-    fn bytes(frame: Frame) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        frame.format(&mut bytes).unwrap();
-        bytes
-    }
-
-    fn data(code: Data, size: usize, last: bool) -> Vec<u8> {
-        bytes(Frame::message(vec![0x81; size], OpCode::Data(code), last))
-    }
-
-    #[test]
-    fn frames_are_found_whole_and_byte_by_byte() {
-        let ping = bytes(Frame::ping(vec![1; 9]));
-        let stream = [
-            data(Data::Text, 3, true),
-            ping.clone(),
-            data(Data::Binary, 126, false),
-            ping,
-            data(Data::Continue, 70_000, true),
-            data(Data::Text, 0, true),
-        ]
-        .concat();
-        let expected = [
-            Step::Announced(3),
-            Step::MessageEnded,
-            Step::Announced(126),
-            Step::Announced(70_000),
-            Step::MessageEnded,
-            Step::Announced(0),
-            Step::MessageEnded,
-        ];
-        for size in [1, 2, 3, 1000, stream.len()] {
-            let (mut frames, mut steps) = (Frames::default(), Vec::new());
-            for mut chunk in stream.chunks(size) {
-                while let Some(step) = frames.next(&mut chunk) {
-                    steps.push(step);
-                }
-            }
-            assert_eq!(steps, expected, "in pieces of {size}");
-            assert!(!frames.is_within_a_message());
-        }
     }
 }

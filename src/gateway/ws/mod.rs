@@ -19,6 +19,7 @@ mod client_frame;
 mod connection;
 mod frame;
 mod frame_meter;
+mod frames;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod push;

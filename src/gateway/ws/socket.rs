@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
 use super::super::intake::Intake;
-use super::frame_meter::FrameMeter;
+use super::frame_meter::{BAD_GATEWAY, FrameMeter};
 use crate::error::{Code, Error};
 use crate::service::wire;
 
@@ -88,6 +88,9 @@ impl End {
             Broken::Protocol(error) => Self::close(CloseCode::Protocol.into(), error.to_string()),
             Broken::Io(error) if error.kind() == io::ErrorKind::QuotaExceeded => {
                 Self::unauthorized()
+            }
+            Broken::Io(error) if error.kind() == io::ErrorKind::ConnectionAborted => {
+                Self::close(BAD_GATEWAY, "")
             }
             Broken::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 Self::close(CloseCode::Size.into(), error.to_string())

@@ -163,6 +163,21 @@ async fn an_invalid_upgrade_gets_an_http_error() {
 }
 
 #[tokio::test]
+async fn another_version_is_told_the_one_that_coop_speaks() {
+    let server = Setup::new(QUIET).start().await;
+    for version in ["12", "8", "0", "x"] {
+        match server.connect("", &[("sec-websocket-version", version)]).await {
+            Err(Broken::Http(response)) => {
+                assert_eq!(response.status(), 426, "{version}");
+                assert_eq!(response.headers()["sec-websocket-version"], "13", "{version}");
+                assert_eq!(response.headers()["upgrade"], "websocket", "{version}");
+            }
+            other => panic!("{version}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn clients_are_counted_while_they_are_connected() {
     let server = Setup::new(QUIET).start().await;
     let (mut one, two) = (server.client("?subscribe=").await, server.client("?subscribe=").await);

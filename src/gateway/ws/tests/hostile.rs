@@ -1,6 +1,8 @@
 //! Invalid and hostile clients.
 
 use coop_client::MESSAGE_LIMIT;
+use tokio::io::AsyncReadExt as _;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
@@ -106,6 +108,44 @@ async fn a_protocol_error_closes_the_connection_with_its_reason() {
     let stray = Frame::message(b"x".to_vec(), OpCode::Data(Data::Continue), true);
     client.send_message(Message::Frame(stray)).await;
     assert_eq!(client.until_closed().await.1, 1002);
+}
+
+/// The code of the close frame that comes next, or after other short frames. The client's own
+/// tungstenite would change it.
+async fn close_code(mut client: Client) -> u16 {
+    let stream = client.socket.get_mut();
+    loop {
+        let [kind, length] = [stream.read_u8().await, stream.read_u8().await].map(Result::unwrap);
+        let mut content = vec![0; usize::from(length)];
+        stream.read_exact(&mut content).await.unwrap();
+        if kind == 0x88 {
+            return u16::from_be_bytes([content[0], content[1]]);
+        }
+    }
+}
+
+/// Code 1014 is registered, though tungstenite does not know it: it is answered like any other, and
+/// what came before it counts.
+#[tokio::test]
+async fn a_bad_gateway_may_close_the_connection() {
+    let server = Setup::new(ECHO).start().await;
+    server.printed("ready").await;
+    for code in [1000_u16, 1013, 1014, 3000] {
+        let mut client = server.client("?subscribe=").await;
+        client.send_message(Message::text(r#"{"type":"ping"}"#)).await;
+        assert_eq!(client.next().await["type"], "pong");
+        client.send(json!({"type": "input", "text": format!("last {code}.")})).await;
+        let frame = CloseFrame { code: code.into(), reason: "an end".into() };
+        client.send_message(Message::Frame(Frame::close(Some(frame)))).await;
+        assert_eq!(close_code(client).await, code);
+        server.printed(&format!("last {code}.")).await;
+    }
+    for code in [1004_u16, 1005, 1015, 1016] {
+        let mut client = server.client("?subscribe=").await;
+        let frame = CloseFrame { code: code.into(), reason: "an end".into() };
+        client.send_message(Message::Frame(Frame::close(Some(frame)))).await;
+        assert_eq!(close_code(client).await, 1002, "{code}");
+    }
 }
 
 #[tokio::test]
