@@ -9,6 +9,7 @@ use std::time::Duration;
 use coop_client::v1;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getrlimit, getuid, kill_process, kill_process_group, prlimit,
+    setrlimit,
 };
 use tokio::process::Command;
 
@@ -16,6 +17,10 @@ use crate::support::coop::{Coop, NOBODY, Setup};
 use crate::support::fake_agent::FakeAgent;
 use crate::support::session::{child_pid, lives, pid_in, refusal, status};
 use crate::support::{soon, until};
+
+/// How long processes may live after coop was killed, and how often they are looked for.
+const AFTER_KILL: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(20);
 
 /// Ends only by SIGKILL.
 const STUBBORN: &str = "trap '' HUP INT TERM; while :; do sleep 1000; done\n";
@@ -95,6 +100,18 @@ impl Family {
         found
     }
 
+    /// Waits until none of them is left, this long at most.
+    async fn is_gone_within(&self, limit: Duration) {
+        let gone = async {
+            while !self.members().is_empty() {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        if tokio::time::timeout(limit, gone).await.is_err() {
+            panic!("{:?} live after {limit:?}", self.members());
+        }
+    }
+
     async fn is_gone(&self) {
         until(&format!("the end of {:?}", self.members()), async || {
             self.members().is_empty().then_some(())
@@ -163,7 +180,7 @@ async fn a_killed_coop_leaves_no_process() {
     let mut coop = family.start().await;
     coop.signal(Signal::KILL);
     coop.ended().await;
-    family.is_gone().await;
+    family.is_gone_within(AFTER_KILL).await;
     until("the end of the session's directory", async || {
         sessions(coop.home.path()).is_empty().then_some(())
     })
@@ -259,17 +276,33 @@ async fn without_a_free_descriptor_a_restart_and_a_shutdown_end_the_tree() {
 
 #[tokio::test]
 async fn with_more_connections_than_descriptors_a_restart_and_a_shutdown_end_the_tree() {
-    const DESCRIPTORS: u32 = 128;
+    // The reserve is as large, so a restart may find no descriptor.
+    drop(fill_and_end(128).await);
+}
+
+#[tokio::test]
+async fn with_every_slot_taken_a_restart_starts_the_next_tree_and_a_shutdown_ends_it() {
+    fill_and_end(1024).await.expect("the reserve is enough for a restart");
+}
+
+/// Takes every slot of a coop that may open this many descriptors, restarts its child, and shuts it
+/// down. Nothing of either tree is left. Returns the answer to the restart.
+async fn fill_and_end(
+    descriptors: usize,
+) -> Result<tonic::Response<v1::RestartSessionResponse>, tonic::Status> {
+    // This end needs descriptors, too.
+    let own = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: own.maximum, ..own }).expect("raised");
     let family = Family::new();
     let mut words: Vec<String> = vec!["--port".into(), "0".into(), "--".into()];
     words.extend(family.command());
-    let limit = format!("--nofile={DESCRIPTORS}:{DESCRIPTORS}");
+    let limit = format!("--nofile={descriptors}:{descriptors}");
     let mut coop = Setup::through(&["prlimit", &limit], words).start().await;
     let old = family.is_up().await;
     let mut client = coop.grpc().await;
     assert_eq!(status(&mut client).await.state, "running");
     let mut held = Vec::new();
-    for _ in 0..2 * DESCRIPTORS {
+    for _ in 0..2 * descriptors {
         let mut stream = std::net::TcpStream::connect(coop.address()).expect("connected");
         // coop may have refused the connection already.
         drop(stream.write_all(b"GET /api/v1/health HTTP/1.1\r\n"));
@@ -286,6 +319,7 @@ async fn with_more_connections_than_descriptors_a_restart_and_a_shutdown_end_the
     coop.ended().await;
     assert_eq!(family.members(), []);
     drop(held);
+    answer
 }
 
 #[tokio::test]
@@ -312,6 +346,65 @@ async fn where_no_process_can_be_forked_a_shutdown_ends_the_tree() {
     shut_down(&coop).await;
     coop.ended().await;
     assert_eq!(family.members(), []);
+}
+
+/// A control group that lets no process be forked. It is removed when this is dropped.
+struct FullGroup {
+    dir: PathBuf,
+}
+
+impl FullGroup {
+    /// Makes it below the group of this process; `None` where that is not possible.
+    fn new() -> Option<Self> {
+        let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+        let dir = groups.lines().find_map(|line| {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+            let root = match controllers {
+                "" => Path::new("/sys/fs/cgroup"),
+                "pids" => Path::new("/sys/fs/cgroup/pids"),
+                _ => return None,
+            };
+            let dir = root.join(path).join(format!("coop-test-{}", std::process::id()));
+            std::fs::create_dir(&dir).ok()?;
+            let group = Self { dir };
+            std::fs::write(group.dir.join("pids.max"), "1").is_ok().then_some(group)
+        });
+        if dir.is_none() {
+            eprintln!("\n*** NOT TESTED: no control group with pids.max can be made here ***\n");
+        }
+        dir
+    }
+
+    fn add(&self, pid: i32) {
+        std::fs::write(self.dir.join("cgroup.procs"), pid.to_string()).expect("moved");
+    }
+}
+
+impl Drop for FullGroup {
+    fn drop(&mut self) {
+        // It is empty unless the test has failed.
+        drop(std::fs::remove_dir(&self.dir));
+    }
+}
+
+#[tokio::test]
+async fn at_the_limit_of_pids_a_restart_fails_and_a_shutdown_ends_the_tree() {
+    let Some(group) = FullGroup::new() else { return };
+    let family = Family::new();
+    let mut coop = family.start().await;
+    let mut client = coop.grpc().await;
+    let guard = parent_of(child_pid(&mut client).await).expect("a parent");
+    for (pid, _) in family.members() {
+        group.add(pid);
+    }
+    let restart = v1::RestartSessionRequest { force: true };
+    soon("a restart", client.restart_session(restart)).await.expect_err("no process can be forked");
+    let left: Vec<_> = family.members().into_iter().map(|(pid, _)| pid).collect();
+    assert!(left.iter().all(|pid| [coop.pid(), guard].contains(pid)), "{:?}", family.members());
+    shut_down(&coop).await;
+    coop.ended().await;
+    family.is_gone().await;
 }
 
 #[tokio::test]
