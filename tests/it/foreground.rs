@@ -133,19 +133,86 @@ async fn an_editor_of_the_agent_gets_no_message() {
 #[tokio::test]
 async fn an_agent_with_a_terminal_of_its_own_is_not_checked() {
     // As with sudo: the agent has another terminal, which `script` copies to this one.
-    let mut agent =
-        FakeAgent::wrapped(&["bash", "-c", "exec script -qfc ./claude /dev/null"]).await;
+    let command = ["bash", "-c", "exec script -qfc ./claude /dev/null"];
+    is_not_checked(FakeAgent::wrapped(&command).await).await;
+}
+
+/// Whether the program is installed. If it is not, prints that it was not tested.
+fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
+    if !found {
+        eprintln!("\n*** NOT TESTED: {program} is not installed; run `make setup` ***\n");
+    }
+    found
+}
+
+/// An agent in a terminal of its own gets its messages, though its process group is not in the
+/// foreground of coop's terminal.
+async fn is_not_checked(mut agent: FakeAgent) {
     agent.begin().await;
     until("the other terminal to be known", async || {
         agent.reason().await.contains("has another terminal").then_some(())
     })
     .await;
     agent.nudges("hello").await.expect_err("the fake agent does not show what is typed");
-    assert!(agent.typed().contains("\x1b[200~hello\x1b[201~"));
+    until("the message to be typed", async || {
+        agent.typed().contains("\x1b[200~hello\x1b[201~").then_some(())
+    })
+    .await;
     // Killing coop would not end a program that has started another session.
     let shutdown = v1::ShutdownRequest::default();
     soon("the shutdown", agent.client.shutdown(shutdown)).await.expect("shut down");
     soon("the end", agent.coop.process.wait()).await.expect("it ended");
+}
+
+#[tokio::test]
+async fn an_agent_in_sudo_with_a_terminal_of_its_own_is_not_checked() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("\n*** NOT TESTED: sudo would ask for a password ***\n");
+    }
+    if installed("sudo") {
+        // `use_pty` is the default of newer versions, and of Debian.
+        let script = r#"exec sudo -nE env HOME="$HOME" ./claude"#;
+        is_not_checked(FakeAgent::wrapped(&["bash", "-c", script]).await).await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_in_tmux_is_not_checked() {
+    if installed("tmux") {
+        let command = r#"exec tmux -S "$HOME/tmux" -f /dev/null new-session ./claude"#;
+        is_not_checked(FakeAgent::wrapped(&["bash", "-c", command]).await).await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_editor_of_the_agent_gets_no_message() {
+    if !installed("vim") {
+        return;
+    }
+    let mut agent = FakeAgent::idle().await;
+    // The agent waits for its editor, which is in the agent's process group.
+    agent.command(r#"printf '\e[?2004l'; kill $!; stty sane; vim -u NONE -N notes </dev/tty"#);
+    agent.shows("\"notes\" [New]").await;
+    agent.types(":set showmode").await;
+    agent.types("iwritten by the user").await;
+    agent.shows("-- INSERT --").await;
+    let written = agent.written().await;
+    agent.nudges("for the agent").await.expect_err("there is no composer");
+    assert_eq!(agent.written().await, written);
+    assert!(!agent.screen().await.contains("for the agent"));
+    agent.types("\x1b:wq").await;
+    let notes = agent.coop.home.path().join("notes");
+    until("the file", async || {
+        let text = std::fs::read_to_string(&notes).ok()?;
+        assert!(!text.contains("for the agent"), "{text}");
+        text.starts_with("written by the user").then_some(())
+    })
+    .await;
+    // The editor has ended, and the agent draws itself again.
+    agent.command(r"printf '\e[?2004h'");
+    agent.rest().await;
 }
 
 #[tokio::test]
