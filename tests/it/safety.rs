@@ -9,5 +9,6 @@ mod process_memory;
 mod secrets;
 mod strangers;
 mod strangers_memory;
+mod strangers_tls;
 mod tokens;
 mod wrong_tokens;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::{BufMut as _, BytesMut};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -72,8 +72,15 @@ pub async fn read_frame(stream: &mut TcpStream) -> (u8, u32, Vec<u8>) {
 /// Sends bytes on a new connection and waits until coop has read all of them, or ended the
 /// connection. Returns the connection if it is open.
 pub async fn flood(address: SocketAddr, bytes: BytesMut) -> Option<TcpStream> {
-    let stream = TcpStream::connect(address).await.ok()?;
-    let (mut incoming, mut outgoing) = stream.into_split();
+    flood_over(TcpStream::connect(address).await.ok()?, bytes).await
+}
+
+/// The same on an open connection.
+pub async fn flood_over<S>(stream: S, bytes: BytesMut) -> Option<S>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut incoming, mut outgoing) = tokio::io::split(stream);
     let sending = async {
         let mut bytes = bytes;
         frame(&mut bytes, PING, 0, 0, b"all read");
@@ -94,5 +101,5 @@ pub async fn flood(address: SocketAddr, bytes: BytesMut) -> Option<TcpStream> {
         }
     };
     let (outgoing, incoming) = tokio::join!(sending, reading);
-    incoming?.reunite(outgoing).ok()
+    Some(incoming?.unsplit(outgoing))
 }
