@@ -2,9 +2,9 @@
 //! the reading, writing and probing that this takes.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -101,7 +101,7 @@ impl Preparer {
             self.plan(&launch, conversation, version)?;
         for (path, text) in files {
             self.reaper.remove_at_end(&path).await;
-            write_private(&path, &text)
+            self.write(&path, &text)
                 .map_err(|error| LaunchError::Unprepared(format!("{}: {error}", path.display())))?;
             // The next child gets the same files.
             if !self.written.contains(&path) {
@@ -156,6 +156,18 @@ impl Preparer {
             read: &read_limited,
         };
         self.driver.plan(&request).map_err(LaunchError::Unprepared)
+    }
+
+    /// Writes a file for the agent. One outside of the session's directory is noted there first, so
+    /// that the next coop removes it if this one cannot.
+    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+        if !path.starts_with(&self.context.dir) {
+            abandoned::note_file(&self.context.dir, path)?;
+            if let Some(parent) = path.parent() {
+                DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+            }
+        }
+        write_private(path, text)
     }
 
     async fn take_shared_dir(&mut self, shared: &SharedDirSpec) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Plans the launch of Codex: its flags, its hooks, and where its log will be. It reads and writes
 //! no files, and leaves the user's configuration alone: everything goes into the command line,
-//! apart from the secrets of MCP servers.
+//! apart from what may be a secret.
 //!
 //! `--no-daemon` is always added: otherwise the agent would run in the user's server, which
 //! outlives the child.
@@ -8,6 +8,7 @@
 mod command;
 mod hooks;
 mod servers;
+mod settings;
 mod toml;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use serde_json::{Map, Value};
 
 use self::command::{Command, Form};
 use self::servers::Servers;
+use self::settings::Settings;
 use crate::driver::launch::{
     EvidenceSources, Groom, LaunchPlan, LaunchRequest, LogLocation, Version,
 };
@@ -68,18 +70,16 @@ pub(super) fn plan(request: &LaunchRequest) -> Result<LaunchPlan, String> {
     if let Some(wanted) = request.wanted_servers()? {
         servers.add(wanted, request.dir)?;
     }
-    for (key, value) in config_flags(&settings, "settings")? {
-        if key == "hooks" {
-            return Err(
-                "`hooks` in the settings of the agent config cannot be given to Codex".to_owned()
-            );
-        }
+    let settings = Settings::new(&settings, request, &command)?;
+    for (key, value) in settings.plain {
         set(&key, &value);
     }
     for (name, server) in config_flags(&servers.definitions, "MCP servers")? {
         set(&format!("mcp_servers.{name}"), &server);
     }
-    (plan.files, plan.env) = (servers.files, servers.env);
+    flags.extend(settings.profile);
+    plan.files = [servers.files, settings.files].concat();
+    plan.env = servers.env;
     plan.args = match request.resume.filter(|_| command.form() == Form::Interactive) {
         Some(id) => command.resuming(flags, id),
         None => command.with(flags),
@@ -129,9 +129,13 @@ fn config_flags(wanted: &Map<String, Value>, what: &str) -> Result<Vec<(String, 
 
 /// The directory of Codex's conversation files.
 fn sessions(request: &LaunchRequest) -> Option<PathBuf> {
-    let home = match request.var("CODEX_HOME") {
-        Some(home) => request.cwd.join(home),
-        None => PathBuf::from(request.var("HOME")?).join(".codex"),
-    };
-    Some(home.join("sessions"))
+    Some(home(request)?.join("sessions"))
+}
+
+/// Codex's own directory.
+fn home(request: &LaunchRequest) -> Option<PathBuf> {
+    match request.var("CODEX_HOME") {
+        Some(home) => Some(request.cwd.join(home)),
+        None => Some(PathBuf::from(request.var("HOME")?).join(".codex")),
+    }
 }

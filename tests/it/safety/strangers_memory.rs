@@ -185,7 +185,7 @@ async fn floods_of_frames_take_no_memory() {
     attacked.floods("floods of frames", 4, &kinds).await;
 
     let mut streams = opening();
-    for number in 0..250 {
+    for number in 0..100 {
         let page = fields(GET, "/page.js");
         frame(&mut streams, HEADERS, END_HEADERS | END_STREAM, number * 2 + 1, &page);
     }

@@ -127,7 +127,7 @@ async fn idle_connections_and_floods_of_calls_take_little_memory() {
     let attacked = Attacked::start().await;
     let mut calls = opening();
     let get = fields(GET, "/api/v1/health");
-    for number in 0..250 {
+    for number in 0..100 {
         frame(&mut calls, HEADERS, END_HEADERS | END_STREAM, number * 2 + 1, &get);
     }
     let mut idle = Vec::new();

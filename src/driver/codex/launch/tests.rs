@@ -74,8 +74,40 @@ fn settings_of_the_orchestrator_become_toml() {
     assert!(words.contains(&r#"model="m \"q\"""#), "{words:?}");
     assert!(words.contains(&r#"tui={"animations"=false,"x"=[1,"a"]}"#), "{words:?}");
     assert!(words.iter().any(|word| word.starts_with("mcp_servers.srv={")), "{words:?}");
+    assert!(!words.contains(&"--profile") && plan.files.is_empty(), "{plan:?}");
     for wrong in [json!([]), json!({"hooks": {}}), json!({"a b": 1}), json!({"x": null})] {
         let launch = LaunchCase { settings: Some(wrong), ..given(&[]) };
         assert!(launch.plan().is_err(), "{:?}", launch.settings);
     }
+}
+
+#[test]
+fn settings_that_may_be_secrets_go_into_a_private_profile() {
+    let settings = json!({
+        "model": "m",
+        "model_providers": {"p": {"http_headers": {"x-key": "secret"}}},
+        "shell_environment_policy": {"set": {"KEY": "secret"}},
+        "unknown": ["secret"],
+        "limits": {"most": 3, "fast": true},
+    });
+    let plan =
+        |args: &[&str]| LaunchCase { settings: Some(settings.clone()), ..given(args) }.plan();
+    let private = plan(&["do it"]).unwrap();
+    let words = words(&private);
+    assert!(!words.iter().any(|word| word.contains("secret")), "{words:?}");
+    assert!(words.contains(&"model=\"m\"") && words.iter().any(|word| word.starts_with("limits=")));
+    let at = words.iter().position(|word| *word == "--profile").unwrap();
+    let [(path, text)] = private.files.as_slice() else { panic!("{private:?}") };
+    assert_eq!(
+        path.file_name().unwrap().to_str().unwrap(),
+        format!("{}.config.toml", words[at + 1])
+    );
+    assert_eq!(path.parent().unwrap().file_name().unwrap(), ".codex");
+    let wanted = "model_providers = {\"p\"={\"http_headers\"={\"x-key\"=\"secret\"}}}\n\
+                  shell_environment_policy = {\"set\"={\"KEY\"=\"secret\"}}\n\
+                  unknown = [\"secret\"]\n";
+    assert_eq!(text, wanted);
+    // A command with a profile of its own cannot have a second one.
+    let error = plan(&["-p", "mine"]).unwrap_err();
+    assert!(error.contains("model_providers") && !error.contains("secret\""), "{error}");
 }
