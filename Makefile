@@ -115,6 +115,14 @@ sanitize: ## run the unit tests under AddressSanitizer: FILTER=term::
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 \
 	  cargo test --lib --locked --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize $(FILTER)
 
+# Not part of `make test` either. It needs `rustup component add --toolchain nightly miri rust-src`, and
+# runs only what does no I/O: the parsers and encoders, with few random cases, since it is slow.
+MIRI ?= term::tokenizer term::decoder term::keys term::sequence source::bounded_json source::json_lines gateway::ws::frames
+.PHONY: miri
+miri: ## run the tests of parsers and encoders under Miri: MIRI=term::keys
+	PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --lib --locked \
+	  --target-dir target/miri -- $(MIRI)
+
 .PHONY: bench
 bench: ## run the benchmarks, against tmux and a plain PTY
 	tools/setup test

@@ -39,8 +39,8 @@ pub(super) const LINGER_TIME: Duration = Duration::from_secs(5);
 /// has as many of its own. A new one replaces the oldest, if possible one without open calls.
 pub(super) const STRANGERS: usize = 256;
 /// How many connections that were replaced may still be ending. Beyond that none is accepted until
-/// one has ended, so that a flood of new ones is not faster than what frees their memory. It is more
-/// than the sockets that wait for their token, which are not ended early.
+/// one has ended, so that a flood of new ones is not faster than what frees their memory. It is
+/// more than the sockets that wait for their token, which are not ended early.
 pub(super) const STRANGERS_ENDING: usize = 96;
 /// How many of them one source address may have. It is more than the sockets that wait for their
 /// token, so that these get their own error.

@@ -9,4 +9,5 @@ mod mcp;
 mod nudge;
 mod permission;
 mod question;
+mod settings;
 mod without_hooks;

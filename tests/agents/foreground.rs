@@ -36,6 +36,21 @@ async fn a_stopped_claude_takes_no_message_until_it_returns() {
 }
 
 #[tokio::test]
+async fn the_editor_of_claude_gets_no_message() {
+    let setup = Setup::claude().env("EDITOR", "vim -u NONE -N +startinsert");
+    let Some(mut session) = setup.idle().await else { return };
+    // Ctrl-G opens the editor, which has the terminal and is in the agent's process group.
+    session.press("\x07").await;
+    session.wait_text("-- INSERT --").await;
+    session.nudge("for the agent").await.expect_err("the editor has the terminal");
+    let screen = session.screen().await.join("\n");
+    assert!(screen.contains("-- INSERT --") && !screen.contains("for the agent"), "{screen}");
+    session.press("\x1b:q!\r").await;
+    session.wait_state("idle").await;
+    session.round_trip("back again").await;
+}
+
+#[tokio::test]
 async fn a_pristine_codex_is_found_by_its_terminal() {
     let setup = Setup::codex().coop(&["--groom", "pristine"]);
     an_agent_that_ends_leaves_no_idle_state(setup, "/quit").await;

@@ -50,7 +50,7 @@ async fn an_mcp_tool_is_allowed_or_denied() {
 }
 
 /// The arguments of every process that can be read.
-fn all_arguments() -> String {
+pub(super) fn all_arguments() -> String {
     let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
     let arguments = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     arguments.map(|words| String::from_utf8_lossy(&words).replace('\0', " ") + "\n").collect()
