@@ -57,6 +57,8 @@ enum Rule {
     Number,
     /// A parameter that is, or starts with, a question mark.
     QuestionMark,
+    /// The same, after any blanks. The terminal's own reply, echoed, looks so too.
+    ProgramStatus,
     /// The same, but only in the second parameter after the number, which may be long otherwise.
     Clipboard,
     /// A key with the value `?` among the first parameter's.
@@ -122,7 +124,13 @@ impl StringReader {
             Rule::Clipboard if self.index == 2 && byte != b'?' => Decision::Pass,
             Rule::Number if self.part.len() == PART_LIMIT && self.is_digits() => Decision::Drop,
             Rule::Number if self.part.len() == PART_LIMIT => Decision::Pass,
-            Rule::Number | Rule::QuestionMark | Rule::Clipboard | Rule::Keys => Decision::Undecided,
+            Rule::ProgramStatus if byte == b'?' => Decision::Drop,
+            Rule::ProgramStatus if !byte.is_ascii_whitespace() => Decision::Pass,
+            Rule::Number
+            | Rule::QuestionMark
+            | Rule::ProgramStatus
+            | Rule::Clipboard
+            | Rule::Keys => Decision::Undecided,
         }
     }
 
@@ -133,6 +141,7 @@ impl StringReader {
             Rule::Number => self.osc_number(),
             Rule::QuestionMark | Rule::Clipboard if marked => Decision::Drop,
             Rule::QuestionMark | Rule::Clipboard => Decision::Undecided,
+            Rule::ProgramStatus => Decision::Pass,
             Rule::Keys if self.part.split(|byte| *byte == b':').any(|key| key.ends_with(b"=?")) => {
                 Decision::Drop
             }
@@ -149,6 +158,7 @@ impl StringReader {
         self.rule = match number {
             // An X property, colours of all kinds, the pointer, and rxvt's own.
             Some(3..=5 | 10..=22 | 701..=708) => Rule::QuestionMark,
+            Some(7501) => Rule::ProgramStatus,
             Some(52) if self.allow_clipboard => Rule::Clipboard,
             // The clipboard; the font, whose name xterm may take from a program; iTerm's files,
             // clipboard and much else; kitty's file transfer and clipboard.

@@ -131,6 +131,7 @@ impl Sink for Engine {
             Some(Osc::ProgramStatus(status)) => {
                 self.fed.signals.push(Signal::ProgramStatus(status));
             }
+            Some(Osc::ProgramStatusQuery) => self.report_status_support(end),
             Some(Osc::Colors(requests)) => {
                 for request in requests {
                     self.color(request, end);
@@ -204,11 +205,7 @@ impl Engine {
     fn color(&mut self, request: ColorRequest, end: Terminator) {
         match request {
             ColorRequest::Query(slot) => {
-                let end = match end {
-                    Terminator::Bell => "\x07",
-                    Terminator::StringTerminator => "\x1b\\",
-                };
-                let reply = self.colors.reply(slot);
+                let (reply, end) = (self.colors.reply(slot), end.as_str());
                 self.reply(format_args!("\x1b]{reply}{end}"));
             }
             ColorRequest::Set(slot, color) => self.colors.set(slot, color),

@@ -11,6 +11,8 @@ pub(super) enum Osc {
     Progress(Progress),
     Notification(Notification),
     ProgramStatus(String),
+    /// The program asks whether the terminal takes reports of its status.
+    ProgramStatusQuery,
     Colors(Vec<ColorRequest>),
 }
 
@@ -36,6 +38,8 @@ impl Osc {
             first @ 10..=12 => dynamic_colors(first, rest),
             number @ (104 | 110..=112) => reset_colors(number, rest),
             777 => osc_777(rest),
+            // The reply starts with the same bytes; a terminal that echoes must not answer itself.
+            7501 if rest == "?" => Some(Self::ProgramStatusQuery),
             7501 => Some(Self::ProgramStatus(clean(rest))),
             _ => None,
         }
@@ -160,6 +164,11 @@ mod tests {
             ("777;notify;T;body;more", notification(Some("T"), "body;more")),
             ("777;other;T;body", None),
             ("7501;{\"state\":\"busy\"}", Some(Osc::ProgramStatus("{\"state\":\"busy\"}".into()))),
+            ("7501;?", Some(Osc::ProgramStatusQuery)),
+            ("7501;?:states=idle", Some(Osc::ProgramStatus("?:states=idle".into()))),
+            ("7501; ?", Some(Osc::ProgramStatus(" ?".into()))),
+            ("7501;??", Some(Osc::ProgramStatus("??".into()))),
+            ("7501;?;", Some(Osc::ProgramStatus("?;".into()))),
             ("11;?", asked(&[Slot::Background])),
             ("10;?;?", asked(&[Slot::Foreground, Slot::Background])),
             ("10;red;?", asked(&[Slot::Background])),

@@ -75,6 +75,15 @@ pub(crate) enum Terminator {
     StringTerminator,
 }
 
+impl Terminator {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Bell => "\x07",
+            Self::StringTerminator => "\x1b\\",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ground,

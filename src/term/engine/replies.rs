@@ -4,6 +4,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Engine;
+use crate::term::tokenizer::Terminator;
+
+/// The reports of a program's status that coop understands: those of revision 0.4.
+const STATUS_SUPPORT: &str =
+    "states=idle,working,done,blocked,error:kinds=permission,question,auth";
 
 impl Engine {
     pub(in crate::term) fn reply(&mut self, reply: std::fmt::Arguments<'_>) {
@@ -22,6 +27,13 @@ impl Engine {
     pub(in crate::term) fn report_version(&mut self) {
         let version = Arc::clone(&self.version);
         self.reply(format_args!("\x1bP>|coop {version}\x1b\\"));
+    }
+
+    /// The reply to a program that asks whether its status (OSC 7501) is of use. It ends as the
+    /// query does.
+    pub(in crate::term) fn report_status_support(&mut self, end: Terminator) {
+        let end = end.as_str();
+        self.reply(format_args!("\x1b]7501;?:{STATUS_SUPPORT}{end}"));
     }
 
     /// Row and column as the program counts them: from 1, and from the margin in origin mode.

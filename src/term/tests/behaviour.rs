@@ -50,6 +50,15 @@ fn each_query_is_answered_once() {
         ("\x1b]11;?\x1b\\", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"),
         ("\x1b]12;?\x07", "\x1b]12;rgb:d8d8/d8d8/d8d8\x07"),
         ("\x1b]4;1;?\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x07"),
+        (
+            "\x1b]7501;?\x1b\\",
+            "\x1b]7501;?:states=idle,working,done,blocked,error:kinds=permission,question,auth\x1b\\",
+        ),
+        (
+            "\x1b]7501;?\x07",
+            "\x1b]7501;?:states=idle,working,done,blocked,error:kinds=permission,question,auth\x07",
+        ),
+        ("\x1b]7501;state=idle:app=?\x07\x1b]7501; ?\x07\x1b]7501;?:\x07\x1b]7501\x07", ""),
         // What was set is what is answered, until it is reset.
         ("\x1b]11;#102030\x07\x1b]11;?\x07", "\x1b]11;rgb:1000/2000/3000\x07"),
         ("\x1b]4;7;rgb:1/2/3\x07\x1b]4;7;?\x07", "\x1b]4;7;rgb:1111/2222/3333\x07"),
