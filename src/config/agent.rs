@@ -71,7 +71,7 @@ pub(super) fn profile(serve: &Serve, environment: &Environment) -> Result<Profil
         cli::Groom::Pristine => Groom::Pristine,
     };
     let ignored_tiers: &[Tier] = if serve.only_log_and_screen {
-        &[Tier::Hooks, Tier::Terminal, Tier::Registry]
+        &[Tier::Hooks, Tier::Terminal, Tier::ProgramStatus, Tier::Registry]
     } else {
         &[]
     };

@@ -166,8 +166,10 @@ impl ErrorCategory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
     Hooks,
-    /// What the agent sends to its own terminal: title, progress, program status.
+    /// What the agent sends to its own terminal: title and progress.
     Terminal,
+    /// The agent's own report of its status, in its terminal, too (OSC 7501).
+    ProgramStatus,
     /// The status file that an agent keeps for its process.
     Registry,
     SessionLog,
@@ -177,9 +179,10 @@ pub enum Tier {
 }
 
 impl Tier {
-    pub const ALL: [Tier; 7] = [
+    pub const ALL: [Tier; 8] = [
         Self::Hooks,
         Self::Terminal,
+        Self::ProgramStatus,
         Self::Registry,
         Self::SessionLog,
         Self::Stdout,
@@ -187,10 +190,11 @@ impl Tier {
         Self::Screen,
     ];
 
+    /// The name on the wire, where the terminal is one source.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hooks => "hooks",
-            Self::Terminal => "terminal",
+            Self::Terminal | Self::ProgramStatus => "terminal",
             Self::Registry => "registry",
             Self::SessionLog => "session_log",
             Self::Stdout => "stdout",
@@ -202,7 +206,7 @@ impl Tier {
     /// A smaller rank is more reliable; among equal ranks the newest claim wins.
     pub fn rank(self) -> u8 {
         match self {
-            Self::Hooks | Self::Terminal | Self::Registry => 1,
+            Self::Hooks | Self::Terminal | Self::ProgramStatus | Self::Registry => 1,
             Self::SessionLog => 2,
             Self::Stdout => 3,
             Self::Process => 4,
@@ -212,7 +216,17 @@ impl Tier {
 
     /// Whether the agent shows a change here a moment after its hooks and its log report it.
     pub(crate) fn trails(self) -> bool {
-        matches!(self, Self::Terminal | Self::Registry)
+        matches!(self, Self::Terminal | Self::ProgramStatus | Self::Registry)
+    }
+
+    /// Whether both arrive in one stream, so that neither can overtake the other.
+    pub(crate) fn same_stream(self, other: Self) -> bool {
+        self == other || (self.is_terminal() && other.is_terminal())
+    }
+
+    /// Whether it is a part of what the agent sends to its own terminal.
+    pub(crate) fn is_terminal(self) -> bool {
+        matches!(self, Self::Terminal | Self::ProgramStatus)
     }
 }
 

@@ -48,6 +48,8 @@ pub enum Claim {
     Parked(Parked),
     /// A dialog opens and asks this.
     Asked(Box<Ask>),
+    /// A dialog opens; of the tool's input, the ask has only a summary.
+    AskedInPart(Box<Ask>),
     /// A dialog is open, and the source does not say which.
     AtDialog,
 }

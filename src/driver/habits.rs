@@ -25,6 +25,9 @@ pub struct Habits {
     pub idle_screen_is_certain: bool,
     /// The agent proposes a plan after the turn is over, not in the middle of it.
     pub plans_after_turn: bool,
+    /// The name with which the agent reports its status (OSC 7501); the reports of other programs
+    /// are refused. None lets every program report.
+    pub status_app: Option<&'static str>,
     /// A message of one line may be typed without paste brackets while the program has bracketed
     /// paste switched off.
     pub types_plain_text: bool,
@@ -34,7 +37,8 @@ impl Habits {
     /// The cautious choice for a program of which nothing special is known: Esc interrupts, Ctrl-U
     /// deletes a draft, Enter may follow a message at once, a dialog takes keys after 100 ms, the
     /// first idle state counts at once, a turn ends 300 ms after its hook, an idle screen proves
-    /// nothing, plans come within a turn, and messages are always pasted.
+    /// nothing, plans come within a turn, any program reports its status, and messages are always
+    /// pasted.
     pub const DEFAULT: Self = Self {
         interrupt_key: b"\x1b",
         clear_key: b"\x15",
@@ -44,6 +48,7 @@ impl Habits {
         turn_end_delay: Duration::from_millis(300),
         idle_screen_is_certain: false,
         plans_after_turn: false,
+        status_app: None,
         types_plain_text: false,
     };
 }

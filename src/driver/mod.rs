@@ -19,6 +19,8 @@ mod payload;
 pub(crate) mod presence;
 pub(crate) mod prompt;
 pub mod screen_reading;
+pub(crate) mod status_records;
+pub(crate) mod status_report;
 mod summary;
 pub mod testing;
 mod title;

@@ -9,9 +9,11 @@ use super::child_spec::SpecChange;
 use super::event::{EventSeq, Generation, RestartReason, ShutdownReason};
 use super::lease::{Granted, LeaseId};
 use super::outcome::{InterruptReply, NudgeReply, RespondReply};
+use super::program_status::RefusedReport;
 use super::replies::ReplySender;
 use super::request::{NudgeRequest, RespondRequest};
 use super::scrollback_page::{ScrollbackPage, ScrollbackRequest};
+use crate::driver::status_report::StatusReport;
 use crate::driver::tracker::Vote;
 use crate::pty::Signal;
 use crate::term::{Key, Modes, Offset, Screen, ScreenSeq, Size};
@@ -122,6 +124,9 @@ pub enum Typing {
 pub struct Explanation {
     pub reason: String,
     pub votes: Vec<Vote>,
+    /// What the program reports about itself and its tasks.
+    pub status: Vec<StatusReport>,
+    pub refused: Vec<RefusedReport>,
 }
 
 /// The screen, and the newest event when it was taken.

@@ -15,6 +15,7 @@ pub(crate) mod event;
 pub(crate) mod handle;
 pub(crate) mod lease;
 pub(crate) mod outcome;
+pub(crate) mod program_status;
 mod publisher;
 mod replies;
 pub(crate) mod request;

@@ -14,6 +14,7 @@ mod questions;
 mod registry;
 mod screen;
 mod screen_reader;
+mod status;
 mod stdout;
 mod title;
 
@@ -33,6 +34,7 @@ static HABITS: Habits = Habits {
     // Claude has been observed to drop keys within the first 200 ms of a dialog.
     dialog_key_delay: Duration::from_millis(300),
     idle_screen_is_certain: true,
+    status_app: Some(status::APP),
     ..Habits::DEFAULT
 };
 
@@ -71,10 +73,8 @@ impl Observe for Claude {
     fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
         match signal {
             Signal::Title(title) => title::read(title),
-            Signal::Progress(_)
-            | Signal::Notification(_)
-            | Signal::ProgramStatus(_)
-            | Signal::Modes(_) => Vec::new(),
+            Signal::ProgramStatus(report) => status::read(report),
+            Signal::Progress(_) | Signal::Notification(_) | Signal::Modes(_) => Vec::new(),
         }
     }
 

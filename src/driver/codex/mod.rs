@@ -27,6 +27,9 @@ use super::screen_reading::{Composer, Dialog, ScreenReading};
 use super::{Driver, Habits, Launch, NextKey, Observe, Operate};
 use crate::term::{Screen, Signal};
 
+/// The name of Codex in the reports of its status.
+const STATUS_APP: &str = "codex";
+
 static HABITS: Habits = Habits {
     // Ctrl-C would clear more, but in an empty composer it quits the program.
     clear_key: b"\x15",
@@ -37,6 +40,7 @@ static HABITS: Habits = Habits {
     // While text streams, the screen looks like that of an idle agent.
     idle_screen_is_certain: false,
     plans_after_turn: true,
+    status_app: Some(STATUS_APP),
     ..Habits::DEFAULT
 };
 

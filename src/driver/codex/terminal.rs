@@ -24,11 +24,13 @@
 //!
 //! Neither is set before the program is ready, nor during its setup dialogs.
 
+use super::STATUS_APP;
 use super::api_error;
 use super::ask;
 use super::turn::Turn;
 use crate::driver::agent::Tier;
 use crate::driver::evidence::{Claim, Finding};
+use crate::driver::status_report::{BlockedKind, ReportedState, StatusMessage, parse};
 
 /// The characters of the spinner.
 const BRAILLE: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
@@ -76,7 +78,7 @@ impl Terminal {
         if before == Some(status) || only_seen {
             return Vec::new();
         }
-        let evidence = |cause, claim| vec![Finding::new(Tier::Terminal, cause, claim, text)];
+        let evidence = |cause, claim| vec![Finding::new(Tier::ProgramStatus, cause, claim, text)];
         match status {
             Status::Idle => evidence("status:idle", Claim::TurnEnded),
             Status::Done => {
@@ -127,21 +129,19 @@ impl Terminal {
 impl Status {
     /// Reads `state=blocked:app=codex:kind=question`.
     fn read(text: &str) -> Option<Self> {
-        let field = |name: &str| {
-            text.split(':').find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
-        };
-        if field("app") != Some("codex") {
+        let Ok(StatusMessage::Report(report)) = parse(text) else { return None };
+        // The reports of tasks are not about the turn.
+        if report.id.is_some() || report.app.as_deref() != Some(STATUS_APP) {
             return None;
         }
-        match (field("state")?, field("kind")) {
-            ("idle", _) => Some(Self::Idle),
-            ("working", _) => Some(Self::Working),
-            ("blocked", Some("question")) => Some(Self::Question),
-            ("blocked", _) => Some(Self::Permission),
-            ("done", _) => Some(Self::Done),
-            ("error", _) => Some(Self::Error),
-            _ => None,
-        }
+        Some(match report.state {
+            ReportedState::Idle => Self::Idle,
+            ReportedState::Working { .. } => Self::Working,
+            ReportedState::Blocked { kind: Some(BlockedKind::Question), .. } => Self::Question,
+            ReportedState::Blocked { .. } => Self::Permission,
+            ReportedState::Done => Self::Done,
+            ReportedState::Error => Self::Error,
+        })
     }
 }
 

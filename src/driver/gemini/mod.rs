@@ -36,6 +36,8 @@ static HABITS: Habits = Habits {
     turn_end_delay: Duration::from_secs(2),
     // The composer shows the same hint while a turn runs.
     idle_screen_is_certain: false,
+    // Gemini does not report its status yet; the reports of other programs do not count.
+    status_app: Some("gemini-cli"),
     ..Habits::DEFAULT
 };
 

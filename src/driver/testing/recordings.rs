@@ -101,8 +101,9 @@ fn describe_evidence(evidence: &Evidence) -> String {
         }
         Claim::Parked(parked) => format!("parked, {parked:?}"),
         Claim::AtDialog => "at dialog".to_owned(),
-        Claim::Asked(ask) => {
-            let mut text = format!("asked {} {:?}", ask.kind.as_str(), ask.message);
+        Claim::Asked(ask) | Claim::AskedInPart(ask) => {
+            let part = if matches!(claim, Claim::AskedInPart(_)) { " in part" } else { "" };
+            let mut text = format!("asked{part} {} {:?}", ask.kind.as_str(), ask.message);
             for question in &ask.questions {
                 write!(text, "\n        {question:?}").unwrap();
             }

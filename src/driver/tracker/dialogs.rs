@@ -9,12 +9,14 @@
 //! | announced after the screen alone made a prompt of it | the same prompt, with more detail |
 //! | was on screen, and is missing for a moment | the dialog is closed |
 //! | announced, and the screen shows something else for two seconds | the announcement is dropped |
+//! | announced by the agent's status, which has changed since | the announcement is dropped |
+//! | announced with a summary of the input | the whole input, once a hook or the log has it |
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::matching::{can_be, same_ask, shows_input};
+use super::matching::{can_be, same_ask, shows_input, summarises};
 use super::prompt;
 use crate::driver::Habits;
 use crate::driver::agent::Tier;
@@ -40,9 +42,33 @@ const MAX_TOOL_USES: usize = 8;
 struct Announced {
     id: PromptId,
     ask: Ask,
+    /// The ask has only a summary of the input.
+    in_part: bool,
     tier: Tier,
     cause: &'static str,
     at: Instant,
+}
+
+impl Announced {
+    /// Takes over what another source says about the same dialog, if it says more. Returns the id
+    /// of the prompt, which stays the same.
+    fn merge(&mut self, other: Announced) -> PromptId {
+        let id = self.id.clone();
+        if self.in_part && !other.in_part {
+            *self = Announced { id: id.clone(), at: self.at, ..other };
+        }
+        id
+    }
+
+    /// Whether another source has announced the same dialog.
+    fn is_same(&self, other: &Announced) -> bool {
+        self.tier != other.tier
+            && match (self.in_part, other.in_part) {
+                (false, false) => same_ask(&self.ask, &other.ask),
+                (true, _) => summarises(&self.ask, &other.ask),
+                (false, true) => summarises(&other.ask, &self.ask),
+            }
+    }
 }
 
 /// A dialog that is on screen.
@@ -70,6 +96,27 @@ pub(super) struct CurrentPrompt {
     pub(super) prompt: Arc<Prompt>,
     pub(super) tier: Tier,
     pub(super) cause: &'static str,
+}
+
+impl CurrentPrompt {
+    /// A summary is no complete input.
+    fn new(prompt: Prompt, in_part: bool, tier: Tier, cause: &'static str) -> Self {
+        let input_full = prompt.input_full.filter(|_| !in_part);
+        Self { prompt: Arc::new(Prompt { input_full, ..prompt }), tier, cause }
+    }
+}
+
+/// What an announced dialog asks, and whether that is only a summary. The use of the tool has the
+/// whole input, if it is the one that the summary is about.
+fn with_tool_use<'a>(
+    announced: &'a Announced,
+    tool_use: Option<&'a Ask>,
+) -> (Option<&'a Ask>, bool) {
+    let whole = tool_use.filter(|ask| announced.in_part && summarises(&announced.ask, ask));
+    match whole {
+        Some(ask) => (Some(ask), false),
+        None => (Some(&announced.ask), announced.in_part),
+    }
 }
 
 #[derive(Debug)]
@@ -112,52 +159,49 @@ impl DialogTracker {
         &mut self,
         now: Instant,
         ask: Ask,
+        in_part: bool,
         tier: Tier,
         cause: &'static str,
         at: Instant,
     ) -> PromptId {
-        let id = self.add_announcement(ask, tier, cause, at);
+        let id = self.next_id();
+        let id = self.add_announcement(Announced { id, ask, in_part, tier, cause, at });
         self.assign_prompt(now);
         id
     }
 
-    fn add_announcement(
-        &mut self,
-        ask: Ask,
-        tier: Tier,
-        cause: &'static str,
-        at: Instant,
-    ) -> PromptId {
+    fn add_announcement(&mut self, new: Announced) -> PromptId {
         // Two sources, or one hook called twice, may announce the same dialog.
-        if let Some(known) =
-            self.announced.iter_mut().find(|known| known.tier != tier && same_ask(&known.ask, &ask))
-        {
-            return known.id.clone();
+        if let Some(known) = self.announced.iter_mut().find(|known| known.is_same(&new)) {
+            return known.merge(new);
         }
         let shown = self
             .shown
             .as_mut()
-            .filter(|shown| shown.missing.is_none() && can_be(&ask, &shown.dialog));
+            .filter(|shown| shown.missing.is_none() && can_be(&new.ask, &shown.dialog));
         match shown.and_then(|shown| shown.prompt.as_mut()) {
             Some(prompt) if prompt.announced.is_none() => {
                 let id = prompt.id.clone();
-                prompt.announced = Some(Announced { id: id.clone(), ask, tier, cause, at });
+                prompt.announced = Some(Announced { id: id.clone(), ..new });
                 id
             }
-            Some(ShownPrompt { id, announced: Some(before) })
-                if before.tier != tier && same_ask(&before.ask, &ask) =>
-            {
-                id.clone()
+            Some(ShownPrompt { announced: Some(before), .. }) if before.is_same(&new) => {
+                before.merge(new)
             }
             Some(_) | None => {
-                let id = self.next_id();
+                let id = new.id.clone();
                 if self.announced.len() == MAX_ANNOUNCED {
                     self.announced.pop_front();
                 }
-                self.announced.push_back(Announced { id: id.clone(), ask, tier, cause, at });
+                self.announced.push_back(new);
                 id
             }
         }
+    }
+
+    /// The source reports something else now: what it announced is not going to appear.
+    pub(super) fn take_back(&mut self, tier: Tier) {
+        self.announced.retain(|announced| announced.tier != tier);
     }
 
     pub(super) fn expects(&self, id: &PromptId) -> bool {
@@ -309,13 +353,20 @@ impl DialogTracker {
             // A dialog without announcement is most likely that of the tool in use.
             let tool_use =
                 self.tool_uses.iter().rfind(|ask| can_be(ask, dialog) && shows_input(ask, dialog));
-            let ask = shown.announced.as_ref().map(|announced| &announced.ask).or(tool_use);
-            let prompt = Arc::new(prompt::build(&shown.id, ask, Some(dialog), ready));
-            return Some(CurrentPrompt { prompt, tier, cause });
+            let announced = shown.announced.as_ref();
+            let (ask, in_part) = match announced {
+                Some(announced) => with_tool_use(announced, tool_use),
+                None => (tool_use, false),
+            };
+            let prompt = prompt::build(&shown.id, ask, Some(dialog), ready);
+            return Some(CurrentPrompt::new(prompt, in_part, tier, cause));
         }
         let next = self.announced.front().filter(|_| self.shown.is_none())?;
-        let prompt = Arc::new(prompt::build(&next.id, Some(&next.ask), None, false));
-        Some(CurrentPrompt { prompt, tier: next.tier, cause: next.cause })
+        // The text of a plan is not in a summary, and an earlier one must not be taken for it.
+        let tool_use = self.tool_uses.iter().rfind(|ask| ask.kind != PromptKind::Plan);
+        let (ask, in_part) = with_tool_use(next, tool_use);
+        let prompt = prompt::build(&next.id, ask, None, false);
+        Some(CurrentPrompt::new(prompt, in_part, next.tier, next.cause))
     }
 
     /// When the dialog must be updated even if the screen does not change.

@@ -35,6 +35,32 @@ fn excerpt(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).take(EXCERPT_CHARS).collect()
 }
 
+/// Whether an ask with a summary of its input can be about the same dialog as the whole one. Each
+/// text of the summary is the beginning of a text, on one line.
+pub(super) fn summarises(summary: &Ask, whole: &Ask) -> bool {
+    let same_tool = match (&summary.tool, &whole.tool) {
+        (Some(one), Some(other)) => one == other,
+        (Some(_) | None, Some(_) | None) => true,
+    };
+    let fields = summary.input.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let mut texts = fields.filter_map(|(key, text)| Some((key, text.as_str()?)));
+    let begins = |(key, text): (&String, &str)| {
+        let whole = whole.input.as_ref().and_then(|input| input.get(key)?.as_str());
+        whole.is_some_and(|whole| words(whole).starts_with(words(text).trim_end_matches('…')))
+    };
+    // The line for people is the question, perhaps cut, or with its options behind it.
+    let same_question = whole.questions.first().is_none_or(|asked| {
+        let (line, asked) = (words(&summary.message), words(&asked.question));
+        line.starts_with(&asked) || asked.starts_with(line.trim_end_matches('…'))
+    });
+    summary.kind == whole.kind && same_tool && same_question && texts.all(begins)
+}
+
+/// The text with one blank for each run of blanks and line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Whether two announcements are about the same dialog.
 pub(super) fn same_ask(one: &Ask, other: &Ask) -> bool {
     one.kind == other.kind && one.tool == other.tool && one.input == other.input

@@ -17,6 +17,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::prompt::without_dialog as prompt_without_dialog;
 pub(crate) use self::verdict::{Verdict, Vote};
 
 use std::collections::BTreeMap;
@@ -130,8 +131,14 @@ impl Tracker {
             return None;
         }
         let state = claimed_state(&claim);
-        let before = self.votes.get(&tier).map(|vote| (vote.state, vote.cause));
-        if tier == Tier::Terminal && before == Some((state, cause)) {
+        let before = self.votes.get(&tier).map(|vote| (vote.state, vote.cause, &vote.detail));
+        let repeated = before.is_some_and(|(last_state, last_cause, last_detail)| {
+            // A report is about the same dialog only if it says the same about it.
+            let same_dialog = tier == Tier::Terminal || *last_detail == detail;
+            (last_state, last_cause) == (state, cause)
+                && (state != AgentState::Prompt || same_dialog)
+        });
+        if tier.is_terminal() && repeated {
             // One more frame of the same spinner only confirms that the turn goes on.
             if state == AgentState::Working {
                 self.turn.still_running(at);
@@ -140,12 +147,19 @@ impl Tracker {
         }
         self.votes.insert(tier, Vote { tier, state, at, cause, detail });
         // A status file is always up to date; another source takes back only its own report.
-        self.reported_dialog.take_if(|dialog| tier == Tier::Registry || tier == dialog.tier);
+        self.reported_dialog
+            .take_if(|dialog| tier == Tier::Registry || tier.same_stream(dialog.tier));
+        if tier == Tier::ProgramStatus {
+            self.dialogs.take_back(tier);
+        }
         let turn = self.claimed_turn(&claim);
         let (explicit_end, vague_end) = (claim == Claim::TurnEnded, claim == Claim::NotWorking);
         let starts = matches!(claim, Claim::TurnStarted { .. });
         let announced = match claim {
-            Claim::Asked(ask) => Some(self.dialogs.announce(now, *ask, tier, cause, at)),
+            Claim::Asked(ask) => Some(self.dialogs.announce(now, *ask, false, tier, cause, at)),
+            Claim::AskedInPart(ask) => {
+                Some(self.dialogs.announce(now, *ask, true, tier, cause, at))
+            }
             Claim::TurnStarted { .. } | Claim::TurnEnded | Claim::Failed(_) | Claim::Parked(_) => {
                 self.dialogs.forget_before(at);
                 None
@@ -191,6 +205,7 @@ impl Tracker {
                 None
             }
             Claim::Asked(_)
+            | Claim::AskedInPart(_)
             | Claim::TurnStarted { .. }
             | Claim::Working
             | Claim::Retrying(_)
@@ -213,10 +228,17 @@ impl Tracker {
         self.dialogs.tool_use(ask);
     }
 
-    /// Whether the agent itself shows that a turn runs: on screen, by a dialog, or in its title.
+    /// Whether the agent itself shows that a turn runs: on screen, by a dialog, in its title or in
+    /// its status.
     pub(crate) fn shows_turn(&self) -> bool {
-        let title = self.votes.get(&Tier::Terminal).map(|vote| vote.state);
-        self.reading.busy || self.dialogs.on_screen() || title == Some(AgentState::Working)
+        self.reading.busy || self.dialogs.on_screen() || self.says_working()
+    }
+
+    /// Whether the last title or status says that a turn runs.
+    fn says_working(&self) -> bool {
+        let votes = [Tier::Terminal, Tier::ProgramStatus].map(|tier| self.votes.get(&tier));
+        let last = votes.into_iter().flatten().max_by_key(|vote| vote.at);
+        last.is_some_and(|vote| vote.state == AgentState::Working)
     }
 
     /// The child has exited.

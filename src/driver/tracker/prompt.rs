@@ -71,6 +71,11 @@ pub(super) fn unrecognised(id: PromptId) -> Prompt {
     }
 }
 
+/// The prompt of a program whose dialogs coop does not read: what the program itself says about it.
+pub(crate) fn without_dialog(id: &PromptId, ask: &Ask) -> Prompt {
+    Prompt { options_fallback: true, ..build(id, Some(ask), None, false) }
+}
+
 /// The labels of the options: as the dialog shows them, and as they were announced where it has no
 /// room for them.
 fn options(dialog: Option<&Dialog>, asked: &[QuestionOption]) -> Vec<String> {

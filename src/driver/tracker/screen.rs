@@ -54,7 +54,7 @@ impl Tracker {
         let new_error = reading.failed.clone().filter(|_| reading.failed != self.reading.failed);
         self.reading = reading;
         let reported =
-            self.reported_dialog.as_ref().is_some_and(|dialog| dialog.tier == Tier::Terminal);
+            self.reported_dialog.as_ref().is_some_and(|dialog| dialog.tier.is_terminal());
         self.dialogs.update_screen(now, &self.reading, reported);
         self.update_unrecognised(now);
         self.start_turn_of_dialog(now);
@@ -157,11 +157,9 @@ impl Tracker {
         if last.is_none_or(|last| now.duration_since(last) >= READING_INTERVAL) {
             self.idle_readings = IdleReadings { count: count + 1, last: Some(now) };
         }
-        // A title that says so is better evidence than a screen that may be half drawn, but it does
-        // not keep the agent working for ever.
-        let title = self.votes.get(&Tier::Terminal).map(|vote| vote.state);
-        let draw_time =
-            if title == Some(AgentState::Working) { WORKING_TITLE_HOLD } else { DRAW_TIME };
+        // A title or report that says so is better evidence than a screen that may be half drawn,
+        // but it does not keep the agent working for ever.
+        let draw_time = if self.says_working() { WORKING_TITLE_HOLD } else { DRAW_TIME };
         let drawn_by_now = now.duration_since(self.turn.last_confirmed()) >= draw_time;
         if self.idle_readings.count >= IDLE_READINGS && drawn_by_now {
             let (cause, detail) = ("screen:composer", "the composer, and no running turn");

@@ -90,7 +90,7 @@ impl Turn {
             Claim::Failed(api_error) => Some(Self::Over(TurnEnd::Failed(api_error.clone()))),
             Claim::Parked(parked) => Some(Self::Over(TurnEnd::Parked(parked.clone()))),
             // A tool's dialog opens inside a turn.
-            Claim::Asked(_) => Some(Self::RUNNING),
+            Claim::Asked(_) | Claim::AskedInPart(_) => Some(Self::RUNNING),
             Claim::SeemsIdle | Claim::AtDialog => None,
         }
     }
@@ -152,7 +152,7 @@ impl TurnState {
     /// Weighs a claim against the current one, by the table above.
     pub(super) fn add(&mut self, now: Instant, claim: TurnClaim) {
         // A source takes back its earlier claim by making another one.
-        self.pending.retain(|pending| pending.claim.tier != claim.tier);
+        self.pending.retain(|pending| !pending.claim.tier.same_stream(claim.tier));
         if claim.turn.is_failure() && claim.at >= self.began {
             if self.current.turn.is_over() {
                 return self.accept(claim);
@@ -194,7 +194,7 @@ impl TurnState {
         let current = &self.current;
         let contradicts = claim.turn.contradicts(&current.turn);
         let (rank, current_rank) = (claim.tier.rank(), current.tier.rank());
-        let trails = claim.tier.trails() && claim.tier != current.tier;
+        let trails = claim.tier.trails() && !claim.tier.same_stream(current.tier);
         let ended_by_hook = self
             .pending
             .iter()

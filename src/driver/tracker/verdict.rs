@@ -152,7 +152,7 @@ impl Tracker {
 /// The state that a claim votes for.
 pub(super) fn claimed_state(claim: &Claim) -> AgentState {
     match claim {
-        Claim::Asked(_) | Claim::AtDialog => AgentState::Prompt,
+        Claim::Asked(_) | Claim::AskedInPart(_) | Claim::AtDialog => AgentState::Prompt,
         Claim::SeemsIdle => AgentState::Idle,
         Claim::TurnStarted { .. }
         | Claim::Working

@@ -1,5 +1,6 @@
 //! The driver for programs without their own driver. It recognises their state by patterns for
-//! their screen, which come with `--agent-config`; it has no other source and knows no program.
+//! their screen, which come with `--agent-config`, and by what they report themselves (OSC 7501);
+//! it has no other source and knows no program.
 //!
 //! ```json
 //! {"screen": {
@@ -19,21 +20,26 @@
 mod answer;
 mod patterns;
 mod screen;
+mod status;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use patterns::Patterns;
+pub(crate) use status::claim;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::agent::Tier;
 use super::draft::visible;
+use super::evidence::Finding;
 use super::launch::{LaunchPlan, LaunchRequest};
 use super::prompt::{Answer, Prompt};
 use super::screen_reading::{Composer, Dialog, ScreenReading};
+use super::status_report::{StatusMessage, parse};
 use super::{Driver, Habits, Launch, NextKey, Observe, Operate};
-use crate::term::Screen;
+use crate::term::{Screen, Signal};
 
 static HABITS: Habits = Habits {
     // The key with which a terminal stops a program; a program without a handler exits.
@@ -76,6 +82,17 @@ impl Launch for Unknown {
 }
 
 impl Observe for Unknown {
+    fn signal(&mut self, signal: &Signal) -> Vec<Finding> {
+        let Signal::ProgramStatus(text) = signal else { return Vec::new() };
+        match parse(text) {
+            Ok(StatusMessage::Report(report)) if report.id.is_none() => {
+                let (cause, claim) = claim(&report);
+                vec![Finding::new(Tier::ProgramStatus, cause, claim, &report.to_string())]
+            }
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+
     fn read_screen(&self, screen: &Screen) -> ScreenReading {
         screen::read(&self.patterns, screen)
     }

@@ -15,6 +15,7 @@ use crate::session::child_spec::ChildSpec;
 use crate::session::clock::Now;
 use crate::session::command::Replaced;
 use crate::session::event::{EventKind, Restart, RestartReason, ShutdownReason};
+use crate::session::program_status::ProgramStatus;
 use crate::session::replies::ReplySender;
 use crate::session::snapshot::{Facts, Process};
 
@@ -79,7 +80,7 @@ impl Actor {
         let situation = match &self.agent_spec {
             None => Situation::Unknown,
             Some(AgentSpec { driver, profile }) => {
-                let id_prefix = format!("{}-{}", self.epoch_ms, generation.0);
+                let id_prefix = self.id_prefix();
                 let (command, driver) = (self.child_spec.command(), driver());
                 let agent = AgentSession::new(now, driver, *profile, command, &id_prefix, start);
                 self.agent = Some(agent);
@@ -304,6 +305,7 @@ impl Actor {
     fn prepare_next_child(&mut self) {
         self.life = self.life.next();
         self.agent = None;
+        self.program = ProgramStatus::default();
         self.publisher.snapshot.agent.facts = Arc::new(Facts::default());
         self.publisher.snapshot.agent.grace_ends = None;
         self.publisher.snapshot.generation = self.life.generation;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Actor, Effect, Intent};
-use crate::driver::agent::Tier;
+use crate::driver::agent::{AgentState, Tier};
 use crate::driver::tracker;
 use crate::error::{Code, Error};
 use crate::pty::Signal;
@@ -262,16 +262,18 @@ impl Actor {
             Some(pid) => format!("process {pid} is alive"),
             None => "there is no process".to_owned(),
         };
-        let (tier, state) = (Tier::Process, agent.state());
+        let (tier, at) = (Tier::Process, agent.since_steady);
+        let reported = self.program.vote(&agent.situation, agent.cause);
+        let (state, cause, source) = match &reported {
+            Some(_) => (AgentState::Unknown, "child started", "its own reports count"),
+            None => (agent.state(), agent.cause, "the process is the only source"),
+        };
+        let process = tracker::Vote { tier, state, at, cause, detail };
         Explanation {
-            reason: "no driver knows this program, so the process is the only source".to_owned(),
-            votes: vec![tracker::Vote {
-                tier,
-                state,
-                at: agent.since_steady,
-                cause: agent.cause,
-                detail,
-            }],
+            reason: format!("no driver knows this program, so {source}"),
+            votes: reported.into_iter().chain([process]).collect(),
+            status: self.program.records().cloned().collect(),
+            refused: self.program.refused().to_vec(),
         }
     }
 }

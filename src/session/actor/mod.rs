@@ -29,13 +29,15 @@ use super::clock::Now;
 use super::command::Replaced;
 use super::event::{EventKind, EventSeq, Generation, LeaseAction, LeaseEvent, RestartReason};
 use super::lease::Lease;
+use super::program_status::ProgramStatus;
 use super::publisher::{Published, Publisher};
 use super::replies::ReplySender;
 use super::snapshot::{Agent, Facts, Process, Snapshot};
 use super::typist::Typist;
 use crate::driver::agent::{Situation, Tier};
+use crate::driver::presence::Presence;
 use crate::driver::usage::Usage;
-use crate::term::{OutputLog, Size, Terminal};
+use crate::term::{OutputLog, Signal, Size, Terminal};
 
 /// The version that the terminal reports to programs that ask.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -58,6 +60,8 @@ pub(super) struct Actor {
     agent_spec: Option<AgentSpec>,
     /// The agent in the child that runs now.
     agent: Option<AgentSession>,
+    /// What a program that no driver knows reports about itself.
+    program: ProgramStatus,
     linger: Option<Duration>,
     idle_timeout: Option<Duration>,
     child_spec: Arc<ChildSpec>,
@@ -110,6 +114,7 @@ impl Actor {
             backend: settings.backend,
             agent_spec: settings.agent,
             agent: None,
+            program: ProgramStatus::default(),
             publisher: Publisher::new(snapshot, OutputLog::new(settings.ring_bytes)),
             linger: settings.linger,
             idle_timeout: settings.idle_timeout,
@@ -250,7 +255,30 @@ impl Actor {
         if self.life.exit.is_none() {
             self.typist.reply_to_query(now, &fed.replies);
             self.with_agent(|agent, context| agent.output(now, &bytes, &fed.signals, context));
+            self.program_reported(now, &fed.signals);
         }
+    }
+
+    /// The state of a program that no driver knows is what the program says. Of the reports in one
+    /// piece of output only the last state is published.
+    fn program_reported(&mut self, now: Now, signals: &[Signal]) {
+        let serving = matches!(self.intent, Intent::Serve) && self.agent_spec.is_none();
+        let mut reported = false;
+        for signal in signals.iter().filter(|_| serving) {
+            if let Signal::ProgramStatus(text) = signal {
+                reported |= self.program.take(now.steady, Presence::Unbound, text);
+            }
+        }
+        if reported {
+            let id_prefix = self.id_prefix();
+            let (situation, cause) = self.program.situation(&id_prefix);
+            self.publisher.set_situation(now, situation, Tier::ProgramStatus, cause);
+        }
+    }
+
+    /// The beginning of the ids of this child's prompts and nudges.
+    fn id_prefix(&self) -> String {
+        format!("{}-{}", self.epoch_ms, self.life.generation.0)
     }
 
     fn publish(&mut self) {

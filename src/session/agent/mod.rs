@@ -28,6 +28,7 @@ use super::clock::Now;
 use super::command::Explanation;
 use super::event::EventKind;
 use super::lease::Lease;
+use super::program_status::ProgramStatus;
 use super::publisher::Publisher;
 use super::snapshot::Facts;
 use super::typist::Typist;
@@ -92,6 +93,8 @@ pub(super) struct AgentSession {
     reading_due: Option<Instant>,
     /// When a client last typed, and who it was.
     client_typed: Option<(Instant, By)>,
+    /// What the agent reports about itself.
+    status: ProgramStatus,
     search: AgentSearch,
     pending_hooks: PendingHooks,
     /// The prompt that coop itself has answered.
@@ -133,6 +136,7 @@ impl AgentSession {
             last_reading: None,
             reading_due: None,
             client_typed: None,
+            status: ProgramStatus::new(habits.status_app),
             search: AgentSearch::default(),
             pending_hooks: PendingHooks::default(),
             groomed: None,
@@ -196,11 +200,28 @@ impl AgentSession {
         let lines = self.stdout.as_mut().map(|lines| lines.push(bytes)).unwrap_or_default();
         let printed: Vec<Finding> =
             lines.iter().flat_map(|line| self.driver.stdout_line(line)).collect();
-        let signalled: Vec<Finding> =
-            signals.iter().flat_map(|signal| self.driver.signal(signal)).collect();
+        let mut signalled: Vec<Finding> = Vec::new();
+        for signal in signals {
+            if self.counts(now, signal) {
+                signalled.extend(self.driver.signal(signal));
+            }
+        }
         self.see_signs(now, &signalled);
         self.take(now, printed.into_iter().chain(signalled), context);
         self.screen_changed(now);
+    }
+
+    /// Whether a signal is the agent's. Any program in the terminal can send a title, but a report
+    /// names its program.
+    fn counts(&mut self, now: Now, signal: &Signal) -> bool {
+        match signal {
+            Signal::ProgramStatus(text) => {
+                self.status.take(now.steady, self.tracker.presence(), text)
+            }
+            Signal::Title(_) | Signal::Progress(_) | Signal::Notification(_) | Signal::Modes(_) => {
+                true
+            }
+        }
     }
 
     /// A client typed.
@@ -234,7 +255,8 @@ impl AgentSession {
             reason.push_str("; the agent's hooks do not reach coop: ");
             reason.push_str(why);
         }
-        Explanation { reason, votes }
+        let status = self.status.records().cloned().collect();
+        Explanation { reason, votes, status, refused: self.status.refused().to_vec() }
     }
 
     /// Takes in findings. Returns the prompt that one of them announced.

@@ -70,6 +70,9 @@ impl AgentSession {
             self.screen_changed(now);
         }
         self.tracker.set_presence(now.steady, presence);
+        if presence == Presence::Gone {
+            self.status.forget();
+        }
         let Some(cause) = presence.absence() else {
             let signs = std::mem::take(&mut self.search.signs);
             let recent = |(at, finding)| {
