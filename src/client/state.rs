@@ -169,8 +169,8 @@ pub(super) async fn explain(endpoint: &Endpoint, json: bool) -> Result<(), Failu
     if json { print::json(&response) } else { print::out(&explanation(&response)) }
 }
 
-/// The state, its reason, a table of every source's last vote, the newest first, and what coop
-/// could not use of the sources.
+/// The state, its reason, a table of every source's last vote, the newest first, what the program
+/// reports about itself, and what coop could not use of the sources.
 fn explanation(response: &v1::ExplainStateResponse) -> String {
     let mut text = format!("{}: {}\n", response.state, print::one_line(&response.reason));
     let mut votes: Vec<&v1::Vote> = response.votes.iter().collect();
@@ -182,6 +182,13 @@ fn explanation(response: &v1::ExplainStateResponse) -> String {
         // Writing into a String cannot fail.
         let _always = writeln!(text, "{}", print::one_line(&row));
     }
+    for report in &response.program_status {
+        let _always = writeln!(text, "{}", print::one_line(&reported(report)));
+    }
+    for v1::RefusedReport { report, reason, count, .. } in &response.refused_reports {
+        let row = format!("refused {count}: {report} ({reason})");
+        let _always = writeln!(text, "{}", print::one_line(&row));
+    }
     for v1::SourceCounter { name, count } in &response.source_counters {
         let row = format!("not used: {name} {count}");
         let _always = writeln!(text, "{}", print::one_line(&row));
@@ -189,9 +196,42 @@ fn explanation(response: &v1::ExplainStateResponse) -> String {
     text
 }
 
+/// What a program reports about itself or one of its tasks, on one line.
+fn reported(report: &v1::ProgramStatus) -> String {
+    let v1::ProgramStatus { id, app, state, kind, progress, title, message } = report;
+    let mut row = String::from("reported:");
+    for word in [app, id].into_iter().chain(title).chain([state]).filter(|word| !word.is_empty()) {
+        let _always = write!(row, " {word}");
+    }
+    for detail in kind.iter().cloned().chain(progress.map(|percent| format!("{percent} %"))) {
+        let _always = write!(row, ", {detail}");
+    }
+    match message {
+        Some(message) => row + ": " + message,
+        None => row,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_is_one_line() {
+        let report = v1::ProgramStatus {
+            app: "make".into(),
+            id: "build/tests".into(),
+            state: "blocked".into(),
+            kind: Some("question".into()),
+            progress: Some(40),
+            title: Some("Tests".into()),
+            message: Some("Again?".into()),
+        };
+        let wanted = "reported: make build/tests Tests blocked, question, 40 %: Again?";
+        assert_eq!(reported(&report), wanted);
+        let idle = v1::ProgramStatus { state: "idle".into(), ..Default::default() };
+        assert_eq!(reported(&idle), "reported: idle");
+    }
 
     #[test]
     fn the_description_starts_with_the_state() {

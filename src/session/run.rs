@@ -133,6 +133,7 @@ impl SessionLoop {
             Effect::AnswerHook { hook, output } => self.backend.answer_hook(hook, &output),
             Effect::ReleaseHook(hook) => self.backend.release_hook(hook),
             Effect::FollowLog(path) => self.backend.follow_log(path),
+            Effect::FollowConversation(id) => self.backend.follow_conversation(&id),
             Effect::FindAgent => self.backend.find_agent(),
             Effect::PollSources(wanted) => self.backend.poll_sources(wanted),
             Effect::Finish(result) => return Some(result),

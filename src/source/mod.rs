@@ -150,6 +150,12 @@ impl Sources {
         self.log.spawn(tail.run(self.poll.subscribe()));
     }
 
+    /// Follows no log until the next one is known.
+    pub(crate) fn unfollow_log(&mut self) {
+        self.followed_log = None;
+        self.log = JoinSet::new();
+    }
+
     /// Reads the status files of this process and its descendants from now on, and no others.
     pub fn watch_registry(&mut self, dir: PathBuf, child: i32) {
         let registry =

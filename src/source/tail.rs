@@ -67,7 +67,7 @@ pub(super) struct Tail {
 }
 
 /// Which file to follow, and where to start in it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LogTarget {
     pub(super) location: LogLocation,
     target: Target,
@@ -91,6 +91,36 @@ impl LogTarget {
         Self { location, target }
     }
 
+    /// The log of a conversation whose id is the name of its file, in the same directory as this
+    /// log; `None` if its id cannot be a name.
+    pub(crate) fn of_conversation(&self, id: &str) -> Option<Self> {
+        let (dir, ending, known) = match &self.target {
+            Target::File { path, .. } => (path.parent()?, path.extension()?.to_str()?, None),
+            Target::New { dir, ending, known, below: false } => {
+                (&**dir, ending.trim_start_matches('.'), Some(known))
+            }
+            Target::New { below: true, .. } => return None,
+        };
+        let name = OsString::from(format!("{id}.{ending}"));
+        if Path::new(&name).file_name() != Some(&name) {
+            return None;
+        }
+        let skipped = known.and_then(|known| known.get(&name).copied());
+        let path = dir.join(name);
+        if matches!(&self.target, Target::File { path: own, .. } if *own == path) {
+            return Some(self.clone());
+        }
+        Some(Self {
+            location: LogLocation::File(path.clone()),
+            target: Target::File { path, skipped },
+        })
+    }
+
+    /// Whether it is not known yet which file it is.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        matches!(self.target, Target::New { .. })
+    }
+
     /// A file that is read from its start; this needs no disk.
     pub(crate) fn whole_file(path: PathBuf) -> Self {
         let target = Target::File { path: path.clone(), skipped: None };
@@ -98,7 +128,7 @@ impl LogTarget {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Target {
     File {
         path: PathBuf,

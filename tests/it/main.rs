@@ -29,6 +29,7 @@ mod make_run;
 mod names;
 mod os_boundary;
 mod outliving;
+mod program_status;
 mod programs;
 mod readme;
 mod reload;

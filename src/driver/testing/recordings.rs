@@ -11,12 +11,13 @@ use serde_json::Value;
 use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
 use crate::driver::{Driver, maker, names};
 use crate::fixtures;
+use crate::term::Signal;
 
 /// Gives a driver one line to read. Returns the title of the line and the findings.
 type Reader = fn(&mut dyn Driver, &Value) -> (String, Vec<Finding>);
 
 /// The folders that an agent may have, each with the method of the driver that reads its lines.
-const FOLDERS: [(&str, Reader); 4] = [
+const FOLDERS: [(&str, Reader); 5] = [
     ("hooks", |driver, line| {
         let payload = &line["payload"];
         let event = payload["hook_event_name"].as_str().unwrap();
@@ -27,6 +28,12 @@ const FOLDERS: [(&str, Reader); 4] = [
     ("registry", |driver, file| {
         let words = ["status", "waitingFor"].map(|key| file[key].as_str().unwrap_or("-"));
         (words.join(" "), driver.registry(file))
+    }),
+    ("status", |driver, line| {
+        let [from, text] = ["from", "text"].map(|key| line[key].as_str().unwrap());
+        let report = text.strip_prefix("7501;").filter(|_| from != "terminal");
+        let findings = report.map(|text| driver.signal(&Signal::ProgramStatus(text.to_owned())));
+        (format!("{from} {text}"), findings.unwrap_or_default())
     }),
 ];
 

@@ -6,10 +6,12 @@ use coop_client::{StateEventKind, v1};
 
 use super::prompt::{EVENT_INPUT, prompt_context};
 use crate::driver::agent::Situation;
+use crate::driver::status_report::{ReportedState, StatusReport};
 use crate::driver::tracker::Vote;
 use crate::session::clock::{Now, millis};
 use crate::session::command::Explanation;
 use crate::session::event::{Event, EventSeq, StateChange};
+use crate::session::program_status::RefusedReport;
 use crate::session::snapshot::{Agent, Snapshot};
 use crate::source::SourceCounters;
 
@@ -100,6 +102,34 @@ pub(in crate::service) fn explanation(
         votes: explanation.votes.iter().map(vote).collect(),
         event_seq: snapshot.event_seq.0,
         source_counters: source_counters(counters),
+        program_status: explanation.status.iter().map(program_status).collect(),
+        refused_reports: explanation.refused.iter().map(refused_report).collect(),
+    }
+}
+
+fn program_status(report: &StatusReport) -> v1::ProgramStatus {
+    let (kind, progress) = match report.state {
+        ReportedState::Working { progress } => (None, progress),
+        ReportedState::Blocked { kind, progress } => (kind, progress),
+        ReportedState::Idle | ReportedState::Done | ReportedState::Error => (None, None),
+    };
+    v1::ProgramStatus {
+        id: report.id.clone().unwrap_or_default(),
+        app: report.app.clone().unwrap_or_default(),
+        state: report.state.as_str().to_owned(),
+        kind: kind.map(|kind| kind.as_str().to_owned()),
+        progress: progress.map(i32::from),
+        title: report.title.clone(),
+        message: report.message.clone(),
+    }
+}
+
+fn refused_report(refused: &RefusedReport) -> v1::RefusedReport {
+    v1::RefusedReport {
+        report: refused.report.clone(),
+        reason: refused.reason.to_owned(),
+        age_ms: millis(refused.at.elapsed()),
+        count: refused.count,
     }
 }
 

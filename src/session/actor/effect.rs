@@ -53,6 +53,8 @@ pub(in crate::session) enum Effect {
     ReleaseHook(HookId),
     /// The agent's log is in this file now.
     FollowLog(PathBuf),
+    /// The agent has the conversation with this id now; where its log is, no hook says.
+    FollowConversation(String),
     /// The terminal shows a sign of the agent: its process may be found in the foreground.
     FindAgent,
     /// Whether to read the agent's files every few seconds even if no change is reported.

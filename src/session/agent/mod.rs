@@ -288,6 +288,9 @@ impl AgentSession {
         match fact {
             Fact::Conversation { id, transcript } => {
                 if self.facts.conversation.as_ref() != Some(&id) {
+                    if transcript.is_none() {
+                        context.effects.push(Effect::FollowConversation(id.clone()));
+                    }
                     self.facts.conversation = Some(id);
                     self.facts.transcript = None;
                 }

@@ -29,6 +29,8 @@ pub(super) struct AgentIo {
     pub(super) observations: Observations,
     waiting_hooks: HashMap<HookId, HookReply>,
     last_hook: u64,
+    /// The log of a child whose status file says which conversation it has.
+    log_of_conversation: Option<LogTarget>,
     pub(super) watch: AgentWatch,
 }
 
@@ -41,7 +43,8 @@ impl AgentIo {
         })?;
         let waiting_hooks = HashMap::new();
         let watch = AgentWatch::new(agent);
-        Ok(Self { sources, observations, waiting_hooks, last_hook: 0, watch })
+        let (last_hook, log_of_conversation) = (0, None);
+        Ok(Self { sources, observations, waiting_hooks, last_hook, log_of_conversation, watch })
     }
 
     /// The variable with the path of the pipe that hooks write to.
@@ -49,8 +52,20 @@ impl AgentIo {
         (HOOK_PIPE.into(), self.sources.hook_pipe().into())
     }
 
-    /// Follows the log of a child that is about to start.
-    pub(super) fn before_start(&mut self, log: Option<LogTarget>) {
+    /// Follows the log of a child that is about to start. If its status file will name the
+    /// conversation, a new log is not followed before: it could be that of another process.
+    pub(super) fn before_start(&mut self, log: Option<LogTarget>, has_status_file: bool) {
+        self.log_of_conversation = log.clone().filter(|_| has_status_file);
+        match log {
+            Some(log) if has_status_file && log.is_unnamed() => self.sources.unfollow_log(),
+            Some(log) => self.sources.follow_log(log),
+            None => {}
+        }
+    }
+
+    /// The agent has this conversation now, whose log no hook has named.
+    pub(super) fn follow_conversation(&mut self, id: &str) {
+        let log = self.log_of_conversation.as_ref().and_then(|log| log.of_conversation(id));
         if let Some(log) = log {
             self.sources.follow_log(log);
         }

@@ -172,6 +172,13 @@ impl Backend {
         }
     }
 
+    pub(super) fn follow_conversation(&mut self, id: &str) {
+        match self {
+            Self::Native(native) => native.with_agent_io(|io| io.follow_conversation(id)),
+            Self::Attached(_) => {}
+        }
+    }
+
     /// Reads what coop could not use of the agent's hooks, log and status files.
     pub(super) fn source_counters(&self) -> Option<CounterReader> {
         match self {

@@ -164,7 +164,7 @@ impl NativeBackend {
                 let PreparedLaunch { launch, log, registry, prints_json, hooks_unavailable } =
                     prepared;
                 if let Some(agent_io) = &mut self.agent_io {
-                    agent_io.before_start(log);
+                    agent_io.before_start(log, registry.is_some());
                 }
                 let agent = AgentStart { prints_json, hooks_unavailable };
                 let spawned = self.launcher.spawn(launch);

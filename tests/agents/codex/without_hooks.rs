@@ -1,7 +1,24 @@
-//! Codex that prints JSON: its state comes from its output.
+//! Codex without coop's hooks: its state comes from its terminal, or from the JSON that it prints.
 
 use crate::harness::Setup;
 use crate::without_hooks;
+
+/// Codex reports its status without being asked.
+#[tokio::test]
+async fn reports_in_the_terminal_give_the_state() {
+    let Some(mut session) = Setup::codex().coop(&["--groom", "pristine"]).idle().await else {
+        return;
+    };
+    session.round_trip("hello").await;
+    let explained = session.explain().await;
+    let votes = &explained.votes;
+    assert!(votes.iter().any(|vote| vote.cause.starts_with("status:")), "{votes:?}");
+    let [record] = &explained.program_status[..] else { panic!("{explained:?}") };
+    assert_eq!(record.app, "codex");
+    assert!(explained.refused_reports.is_empty(), "{explained:?}");
+    session.nudge("#status 401 #status 401 #status 401").await.expect("taken");
+    assert_eq!(session.wait_state("error").await.error_category.as_deref(), Some("unauthorized"));
+}
 
 #[tokio::test]
 async fn printed_json_reports_the_state() {

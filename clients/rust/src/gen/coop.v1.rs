@@ -784,6 +784,50 @@ pub struct ExplainStateResponse {
     /// zero are left out.
     #[prost(message, repeated, tag="7")]
     pub source_counters: ::prost::alloc::vec::Vec<SourceCounter>,
+    /// What the program in the terminal reports about itself and its tasks (OSC 7501), in the order of
+    /// the reports.
+    #[prost(message, repeated, tag="8")]
+    pub program_status: ::prost::alloc::vec::Vec<ProgramStatus>,
+    /// The last reports that did not count: of another program than the agent, of a process without
+    /// the terminal, or invalid.
+    #[prost(message, repeated, tag="9")]
+    pub refused_reports: ::prost::alloc::vec::Vec<RefusedReport>,
+}
+/// The status of a program, or of one of its tasks, in its own words.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProgramStatus {
+    /// The task; empty for the whole program.
+    #[prost(string, tag="1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag="2")]
+    pub app: ::prost::alloc::string::String,
+    /// `idle`, `working`, `done`, `blocked` or `error`.
+    #[prost(string, tag="3")]
+    pub state: ::prost::alloc::string::String,
+    /// What a blocked program needs: `permission`, `question` or `auth`.
+    #[prost(string, optional, tag="4")]
+    pub kind: ::core::option::Option<::prost::alloc::string::String>,
+    /// From 0 to 100.
+    #[prost(int32, optional, tag="5")]
+    pub progress: ::core::option::Option<i32>,
+    #[prost(string, optional, tag="6")]
+    pub title: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag="7")]
+    pub message: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// A report of a program's status that does not count.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RefusedReport {
+    /// The beginning of what the program sent.
+    #[prost(string, tag="1")]
+    pub report: ::prost::alloc::string::String,
+    #[prost(string, tag="2")]
+    pub reason: ::prost::alloc::string::String,
+    /// How long ago it came last, and how often one after another.
+    #[prost(uint64, tag="3")]
+    pub age_ms: u64,
+    #[prost(uint64, tag="4")]
+    pub count: u64,
 }
 /// How often a source delivered something that coop could not use.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -805,7 +849,7 @@ pub struct Vote {
     pub age_ms: u64,
     #[prost(string, tag="4")]
     pub cause: ::prost::alloc::string::String,
-    /// The observation: a hook's name, the kind of a log line, a title, a row of the screen.
+    /// The observation: a hook's name, the kind of a log line, a title, a report, a row of the screen.
     #[prost(string, tag="5")]
     pub evidence: ::prost::alloc::string::String,
 }

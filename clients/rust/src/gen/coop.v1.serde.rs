@@ -360,6 +360,25 @@ message!(ExplainStateResponse {
     votes: one["votes": List<Sub<Vote>>],
     event_seq: one["event_seq": Int<u64>],
     source_counters: one["source_counters": List<Sub<SourceCounter>>],
+    program_status: one["program_status": List<Sub<ProgramStatus>>],
+    refused_reports: one["refused_reports": List<Sub<RefusedReport>>],
+});
+
+message!(ProgramStatus {
+    id: one["id": Text],
+    app: one["app": Text],
+    state: one["state": Text],
+    kind: optional["kind": Text],
+    progress: optional["progress": Int<i32>],
+    title: optional["title": Text],
+    message: optional["message": Text],
+});
+
+message!(RefusedReport {
+    report: one["report": Text],
+    reason: one["reason": Text],
+    age_ms: one["age_ms": Int<u64>],
+    count: one["count": Int<u64>],
 });
 
 message!(SourceCounter {
@@ -836,6 +855,8 @@ pub fn codec(name: &str) -> Option<Codec> {
         "coop.v1.WaitForStateResponse" => Codec::of::<WaitForStateResponse>(),
         "coop.v1.ExplainStateRequest" => Codec::of::<ExplainStateRequest>(),
         "coop.v1.ExplainStateResponse" => Codec::of::<ExplainStateResponse>(),
+        "coop.v1.ProgramStatus" => Codec::of::<ProgramStatus>(),
+        "coop.v1.RefusedReport" => Codec::of::<RefusedReport>(),
         "coop.v1.SourceCounter" => Codec::of::<SourceCounter>(),
         "coop.v1.Vote" => Codec::of::<Vote>(),
         "coop.v1.NudgeRequest" => Codec::of::<NudgeRequest>(),

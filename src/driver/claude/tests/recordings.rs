@@ -75,6 +75,46 @@ fn recorded_hooks_lead_from_state_to_state() {
     assert!(turns > 20, "only {turns} turns were recorded");
 }
 
+/// The reports of a session without hooks lead to the states that they report, each within 200 ms.
+/// The screen shows the dialog, the running turn or the composer a moment after the report.
+#[test]
+fn recorded_reports_of_the_status_lead_to_their_states_at_once() {
+    for case in cases("claude", "status") {
+        let mut replay = Replay::<Claude>::new();
+        let rows = lines(&case);
+        let (start, zero) = (replay.start, rows[0]["t_ms"].as_u64().unwrap());
+        let mut reports = 0;
+        for (number, row) in rows.iter().enumerate() {
+            let at = row["t_ms"].as_u64().unwrap() - zero;
+            replay.pass_until(start + Duration::from_millis(at));
+            let report = row["text"].as_str().unwrap().strip_prefix("7501;state=");
+            let Some(report) = report.filter(|_| row["from"] == "claude") else { continue };
+            let (shown, state) = match report.split(':').next().unwrap() {
+                "idle" | "done" => (composer(), AgentState::Idle),
+                "working" => (busy(), AgentState::Working),
+                _ if report.contains("kind=auth") => (composer(), AgentState::Error),
+                _ if report.contains("kind=question") => {
+                    (dialog(PromptKind::Question, "Which colour do you want?"), AgentState::Prompt)
+                }
+                _ => (dialog(PromptKind::Permission, "touch /tmp/x"), AgentState::Prompt),
+            };
+            reports += 1;
+            let signal = Signal::ProgramStatus(format!("state={report}"));
+            let findings = replay.driver.signal(&signal);
+            replay.add_findings(findings, |_| None);
+            replay.pass_until(replay.now + Duration::from_millis(30));
+            replay.reading = shown;
+            replay.update_screen();
+            // A turn may be shorter than this.
+            let next =
+                rows.get(number + 1).map_or(at + 200, |row| row["t_ms"].as_u64().unwrap() - zero);
+            replay.pass_until(start + Duration::from_millis(next.min(at + 200)));
+            assert_eq!(replay.state(), state, "{}:{}", case.display(), number + 1);
+        }
+        assert!(reports > 10, "only {reports} reports were recorded");
+    }
+}
+
 /// All sources of one session, in the recorded order, lead to the states that the user at the
 /// keyboard noted. The screen follows the title, and shows a dialog from its first appearance to
 /// its answer.
