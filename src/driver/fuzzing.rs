@@ -7,12 +7,14 @@ use serde_json::json;
 
 use super::prompt::{Answer, PromptId, QuestionAnswer};
 use super::screen_reading::{Dialog, ScreenReading};
+use super::status_records::{MAX_RECORDS, StatusRecords};
+use super::status_report::{self, StatusMessage};
 use super::testing::screens::describe;
 use super::tracker::prompt;
 use super::unknown::{Patterns, Unknown};
 use super::{Driver, NextKey, maker, names};
 use crate::term::fuzzing::Stream;
-use crate::term::{PASTE_END, Terminal};
+use crate::term::{PASTE_END, Signal, Terminal};
 
 /// A new driver of each agent, and one with patterns.
 pub(crate) fn drivers() -> Vec<Box<dyn Driver>> {
@@ -36,6 +38,7 @@ pub fn screens(data: &[u8]) {
     let mut terminal = Terminal::new(stream.size, 0, "");
     let fed = terminal.feed(stream.bytes);
     let screen = terminal.screen();
+    status(&fed.signals);
     for mut driver in drivers() {
         for signal in &fed.signals {
             driver.signal(signal);
@@ -47,6 +50,21 @@ pub fn screens(data: &[u8]) {
         if let Some(dialog) = &reading.dialog {
             answer(&*driver, dialog, usize::from(stream.size.rows()));
         }
+    }
+}
+
+/// What programs report about themselves stays within its bounds, and is one line.
+fn status(signals: &[Signal]) {
+    let mut records = StatusRecords::default();
+    for signal in signals {
+        let Signal::ProgramStatus(text) = signal else { continue };
+        let Ok(message) = status_report::parse(text) else { continue };
+        if let StatusMessage::Report(report) = &message {
+            assert!(!report.to_string().contains(char::is_control), "{report:?}");
+        }
+        records.apply(message);
+        assert!(records.iter().count() <= MAX_RECORDS);
+        assert_eq!(records.overall().is_none(), records.iter().count() == 0);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::status_report::{ReportedState, StatusMessage, StatusReport};
 
 /// How many records are kept; of more, the one that was reported first is dropped.
-const MAX_RECORDS: usize = 64;
+pub(super) const MAX_RECORDS: usize = 64;
 
 /// The records, in the order of their last reports.
 #[derive(Debug, Default)]

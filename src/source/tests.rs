@@ -221,6 +221,30 @@ async fn a_new_log_is_distinguished_from_existing_ones() {
     }
 }
 
+#[tokio::test]
+async fn the_log_of_a_conversation_is_found_by_its_id() {
+    let mut fixture = Fixture::new();
+    append(&fixture.path("ours.jsonl"), b"\"old\"\n");
+    let location = LogLocation::NewFileIn { dir: fixture.dir.path().to_owned(), ending: ".jsonl" };
+    let target = LogTarget::find(location, ReadFrom::Start);
+    append(&fixture.path("other.jsonl"), b"1\n");
+    append(&fixture.path("ours.jsonl"), b"2\n");
+    fixture.sources.follow_log(target.of_conversation("ours").expect("a name"));
+    assert_eq!(fixture.line().await, json!(2), "no other log, and no line from before");
+    fixture.sources.follow_log(target.of_conversation("next").expect("a name"));
+    append(&fixture.path("ours.jsonl"), b"3\n");
+    append(&fixture.path("next.jsonl"), b"4\n");
+    assert_eq!(fixture.line().await, json!(4));
+    for id in ["../ours", "a/b", ""] {
+        let found = target.of_conversation(id).map(|log| log.location);
+        let outside = found.filter(|found| {
+            !matches!(found, LogLocation::File(path)
+            if path.parent() == Some(fixture.dir.path()))
+        });
+        assert_eq!(outside, None, "{id}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn changes_that_the_kernel_does_not_report_are_polled_for() {
     let mut fixture = Fixture::new();

@@ -285,6 +285,83 @@ fn a_late_announcement_adds_details_to_the_open_prompt() {
     assert_eq!((harness.prompt().id.clone(), harness.prompt().input.as_deref()), (id, Some("ls")));
 }
 
+/// What the agent's status says about the dialog of a command.
+fn report(command: &str) -> Claim {
+    match ask(command) {
+        Claim::Asked(ask) => Claim::AskedInPart(ask),
+        other => other,
+    }
+}
+
+#[test]
+fn a_report_and_a_hook_about_one_dialog_are_one_prompt() {
+    for report_first in [true, false] {
+        let mut harness = Harness::working();
+        let claims = [(Tier::ProgramStatus, report("a b")), (Tier::Hooks, ask("a\nb"))];
+        let order = if report_first { [0, 1] } else { [1, 0] };
+        for at in order {
+            let (tier, claim) = claims[at].clone();
+            harness.evidence(tier, claim).after(20);
+        }
+        let id = harness.prompt().id.clone();
+        assert_eq!(harness.prompt().input.as_deref(), Some("a\nb"), "the hook has the whole input");
+        harness.pass(500, &permission("a\nb"));
+        assert_eq!((harness.prompt().id.clone(), harness.prompt().ready), (id, true));
+        harness.evidence(Tier::ProgramStatus, Claim::Working).pass(200, &busy());
+        assert_eq!(harness.state(), AgentState::Working, "there is no second dialog");
+    }
+}
+
+#[test]
+fn a_report_has_no_complete_input_until_the_log_has_it() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::ProgramStatus, report("ls -l")).screen(&permission("ls -l"));
+    let prompt = harness.prompt();
+    assert_eq!((prompt.tool.as_deref(), prompt.input.as_deref()), (Some("Bash"), Some("ls -l")));
+    assert_eq!(prompt.input_full, None);
+    let id = prompt.id.clone();
+    let Claim::Asked(used) = ask("ls -l") else { panic!("an ask") };
+    harness.tracker.tool_use(*used);
+    harness.pass(30, &permission("ls -l"));
+    assert_eq!(harness.prompt().id, id);
+    assert!(harness.prompt().input_full.is_some());
+}
+
+#[test]
+fn the_next_report_takes_back_a_dialog_that_did_not_appear() {
+    let mut harness = Harness::working();
+    harness.evidence(Tier::ProgramStatus, report("ls"));
+    assert_eq!(harness.state(), AgentState::Prompt);
+    harness.after(50).evidence(Tier::ProgramStatus, Claim::Working).screen(&busy());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.evidence(Tier::ProgramStatus, report("ls")).after(400);
+    harness.evidence(Tier::ProgramStatus, Claim::TurnEnded).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle);
+}
+
+#[test]
+fn a_report_may_trail_behind_a_hook_and_not_behind_a_title() {
+    let mut harness = Harness::idle();
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).after(50);
+    // The report is about the turn before.
+    harness.evidence(Tier::ProgramStatus, Claim::TurnEnded).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.after(100).evidence(Tier::ProgramStatus, Claim::Working).pass(900, &busy());
+    assert_eq!(harness.state(), AgentState::Working);
+    harness.evidence(Tier::Terminal, Claim::Working).after(10);
+    harness.evidence(Tier::ProgramStatus, Claim::TurnEnded).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Idle, "both come in one stream");
+}
+
+#[test]
+fn a_repeated_report_is_nothing_new() {
+    let mut harness = Harness::idle();
+    harness.evidence(Tier::ProgramStatus, Claim::TurnEnded).after(1000);
+    harness.evidence(Tier::Hooks, Claim::TurnStarted { text: None }).after(1000);
+    harness.evidence(Tier::ProgramStatus, Claim::TurnEnded).screen(&composer());
+    assert_eq!(harness.state(), AgentState::Working);
+}
+
 #[test]
 fn a_dialog_missing_for_a_moment_stays_open() {
     let mut harness = Harness::working();
