@@ -7,9 +7,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use coop::source::{SourceConfig, Sources};
+use coop::source::{SourceConfig, Sources, observations};
 use support::{Percentiles, heading, micros, percentiles, row};
-use tokio::sync::mpsc;
 
 const CALLS: usize = 300;
 const SMALL: usize = 500;
@@ -19,7 +18,7 @@ fn main() {
     heading(&format!("hook: one process for each call, {CALLS} times"));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let dir = tempfile::tempdir().expect("a directory");
-    let (sender, mut observations) = mpsc::channel(16);
+    let (sender, mut received) = observations(16);
     let config = SourceConfig { dir: dir.path().to_owned(), nonce: "n".to_owned() };
     let sources = runtime.block_on(async { Sources::start(config, sender) }).expect("a pipe");
 
@@ -34,13 +33,13 @@ fn main() {
                 let mut hook = Command::new(env!("CARGO_BIN_EXE_coop"));
                 hook.args(["hook", "PreToolUse"]).env("COOP_HOOK_PIPE", sources.hook_pipe());
                 run(hook.env("COOP_HOOK_NONCE", "n"), &payload, || {
-                    observations.blocking_recv().expect("a call");
+                    runtime.block_on(received.recv()).expect("a call");
                 })
             })
             .collect();
-        let received = percentiles(times.iter().map(|times| times.received).collect());
+        let reached = percentiles(times.iter().map(|times| times.received).collect());
         let exited = percentiles(times.iter().map(|times| times.exited).collect());
-        show(&format!("coop hook, {name}, until it is received"), &received, &floor);
+        show(&format!("coop hook, {name}, until it is received"), &reached, &floor);
         show(&format!("coop hook, {name}, until it exits"), &exited, &floor);
     }
     let dropped = sources.counters().read().hooks_dropped;
