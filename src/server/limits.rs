@@ -38,13 +38,13 @@ pub(super) const LINGER_TIME: Duration = Duration::from_secs(5);
 /// How many connections of strangers there may be, over all listeners but the health port, which
 /// has as many of its own. A new one replaces the oldest, if possible one without open calls.
 pub(super) const STRANGERS: usize = 256;
+/// How many of them one source address may have. It is more than the sockets that wait for their
+/// token, so that these get their own error.
+pub(super) const STRANGERS_PER_SOURCE: usize = 128;
 /// How many connections that were replaced may still be ending. Beyond that none is accepted until
 /// one has ended, so that a flood of new ones is not faster than what frees their memory. It is
 /// more than the sockets that wait for their token, which are not ended early.
 pub(super) const STRANGERS_ENDING: usize = 96;
-/// How many of them one source address may have. It is more than the sockets that wait for their
-/// token, so that these get their own error.
-pub(super) const STRANGERS_PER_SOURCE: usize = 128;
 /// How many calls a stranger's connection may have open.
 pub(super) const STRANGER_CALLS: usize = 8;
 /// Beyond how many open calls, which are being refused, nothing more is read from it.

@@ -5,7 +5,7 @@ use coop_client::v1;
 use serde_json::json;
 
 use crate::support::fake_agent::{FakeAgent, IDLE};
-use crate::support::{soon, until};
+use crate::support::{installed, not_tested, soon, until};
 
 /// A shell that goes on when the agent has ended.
 const WRAPPER: [&str; 3] = ["bash", "-c", "./claude; PS1=ready: exec bash --norc --noprofile -i"];
@@ -137,16 +137,6 @@ async fn an_agent_with_a_terminal_of_its_own_is_not_checked() {
     is_not_checked(FakeAgent::wrapped(&command).await).await;
 }
 
-/// Whether the program is installed. If it is not, prints that it was not tested.
-fn installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
-    if !found {
-        eprintln!("\n*** NOT TESTED: {program} is not installed; run `make setup` ***\n");
-    }
-    found
-}
-
 /// An agent in a terminal of its own gets its messages, though its process group is not in the
 /// foreground of coop's terminal.
 async fn is_not_checked(mut agent: FakeAgent) {
@@ -169,7 +159,7 @@ async fn is_not_checked(mut agent: FakeAgent) {
 #[tokio::test]
 async fn an_agent_in_sudo_with_a_terminal_of_its_own_is_not_checked() {
     if !rustix::process::geteuid().is_root() {
-        return eprintln!("\n*** NOT TESTED: sudo would ask for a password ***\n");
+        return not_tested("sudo would ask for a password");
     }
     if installed("sudo") {
         // `use_pty` is the default of newer versions, and of Debian.

@@ -16,7 +16,7 @@ use tokio::process::Command;
 use crate::support::coop::{Coop, NOBODY, Setup};
 use crate::support::fake_agent::FakeAgent;
 use crate::support::session::{child_pid, lives, pid_in, refusal, status};
-use crate::support::{soon, until};
+use crate::support::{not_tested, soon, until};
 
 /// How long processes may live after coop was killed, and how often they are looked for.
 const AFTER_KILL: Duration = Duration::from_secs(5);
@@ -371,7 +371,7 @@ impl FullGroup {
             std::fs::write(group.dir.join("pids.max"), "1").is_ok().then_some(group)
         });
         if dir.is_none() {
-            eprintln!("\n*** NOT TESTED: no control group with pids.max can be made here ***\n");
+            not_tested("no control group with pids.max can be made here");
         }
         dir
     }

@@ -9,21 +9,10 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::support::coop::Coop;
 use crate::support::session::{exited, rows};
-use crate::support::until;
+use crate::support::{installed, until};
 
 const COLS: &str = "90";
 const ROWS: &str = "28";
-
-/// Whether the program is installed. If it is not, prints that it was not tested.
-#[expect(clippy::print_stderr, reason = "the result must show what was not tested")]
-fn installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
-    if !found {
-        eprintln!("\n*** NOT TESTED: {program} is not installed; run `make setup` ***\n");
-    }
-    found
-}
 
 /// A tmux server of its own, with one window that runs one program.
 struct Tmux {

@@ -38,3 +38,19 @@ pub async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> 
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
+
+/// Whether the program is installed. If it is not, prints that it was not tested.
+pub fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
+    if !found {
+        not_tested(&format!("{program} is not installed; run `make setup`"));
+    }
+    found
+}
+
+/// Prints that something was not tested, and why.
+#[expect(clippy::print_stderr, reason = "the result must show what was not tested")]
+pub fn not_tested(why: &str) {
+    eprintln!("\n*** NOT TESTED: {why} ***\n");
+}
