@@ -17,7 +17,13 @@ async fn reports_in_the_terminal_give_the_state() {
     assert_eq!(record.app, "codex");
     assert!(explained.refused_reports.is_empty(), "{explained:?}");
     session.nudge("#status 401 #status 401 #status 401").await.expect("taken");
-    assert_eq!(session.wait_state("error").await.error_category.as_deref(), Some("unauthorized"));
+    session.wait_state("error").await;
+    // The report does not say why the turn failed; the log does, before or after it.
+    session
+        .wait_for("the category", |state| {
+            state.error_category.clone().filter(|category| category == "unauthorized")
+        })
+        .await;
 }
 
 #[tokio::test]
