@@ -43,6 +43,19 @@ pub struct Ask {
     pub message: String,
 }
 
+impl Ask {
+    /// The same kind of question, of which it is not known what it is about.
+    pub fn without_input(&self) -> Self {
+        let tool = self.tool.as_deref();
+        let message = match tool {
+            Some(tool) => format!("One of several questions of the agent about {tool}."),
+            None => "One of several questions of the agent.".to_owned(),
+        };
+        let (kind, subtype, tool) = (self.kind, self.subtype, self.tool.clone());
+        Self { kind, subtype, tool, input: None, questions: Vec::new(), plan: None, message }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub question: String,

@@ -78,7 +78,9 @@ fn claim<'a>(
         }
         "PreToolUse" => ("hook:PreToolUse", Claim::Working, seen("tool_name")),
         "PostToolUse" => {
-            (turn.question, turn.permission) = (None, None);
+            if let Some((tool, input)) = tool(payload) {
+                turn.ran(&ask::of(tool, input));
+            }
             ("hook:PostToolUse", Claim::Working, seen("tool_name"))
         }
         "PermissionRequest" => {
@@ -87,7 +89,7 @@ fn claim<'a>(
             let claim = if terminal.asks_for_permission() {
                 Claim::Asked(Box::new(permission))
             } else {
-                turn.permission = Some(permission);
+                turn.permissions.push(permission);
                 Claim::Working
             };
             ("hook:PermissionRequest", claim, tool)
@@ -133,9 +135,13 @@ mod tests {
         assert_eq!(claims(&mut turn, "PreToolUse", &question), [Claim::Working]);
         assert_eq!(claims(&mut turn, "PermissionRequest", &permission), [Claim::Working]);
         assert_eq!(turn.question.as_ref().map(|ask| ask.message.as_str()), Some("Q?"));
-        assert_eq!(turn.permission.as_ref().and_then(|ask| ask.tool.as_deref()), Some("Bash"));
+        let other = json!({"tool_name": "Bash", "tool_input": {"command": "rm"}});
+        assert_eq!(claims(&mut turn, "PermissionRequest", &other), [Claim::Working]);
+        assert_eq!(turn.permissions.len(), 2);
         claims(&mut turn, "PostToolUse", &permission);
-        assert_eq!((turn.question.take(), turn.permission.take()), (None, None));
+        assert_eq!(turn.question, None);
+        let left: Vec<_> = turn.permissions.drain(..).filter_map(|ask| ask.input).collect();
+        assert_eq!(left, [json!({"command": "rm"})], "the other one may still be asked");
         for (event, payload, status) in [
             ("PreToolUse", &question, "blocked:kind=question"),
             ("PermissionRequest", &permission, "blocked:kind=permission"),

@@ -6,7 +6,7 @@
 //! | `idle` | the turn is over; after `done` or `error` nothing: a key was pressed |
 //! | `working` | a turn runs |
 //! | `blocked:kind=question` | the question that a hook has reported, otherwise some dialog |
-//! | `blocked:kind=permission` | the same for a permission; its dialog may appear a second later |
+//! | `blocked:kind=permission` | the same for permissions; a dialog may appear a second later |
 //! | `error` | the turn failed, with the error from the log |
 //! | `clear`, any other | nothing |
 //!
@@ -91,12 +91,19 @@ impl Terminal {
                 findings
             }
             Status::Working => evidence("status:working", Claim::Working),
-            Status::Permission => match turn.permission.take() {
-                Some(permission) => {
-                    evidence("status:permission", Claim::Asked(Box::new(permission)))
-                }
-                None => evidence("status:permission", Claim::AtDialog),
-            },
+            Status::Permission if turn.permissions.is_empty() => {
+                evidence("status:permission", Claim::AtDialog)
+            }
+            // Which of several is drawn first, only the screen shows. A status reports one.
+            Status::Permission => {
+                let mut asked = turn.permissions.drain(..).map(|ask| Claim::Asked(Box::new(ask)));
+                let first = asked.next().map(|claim| evidence("status:permission", claim));
+                let by_hook = |claim| {
+                    let cause = "hook:PermissionRequest";
+                    Finding::new(Tier::Hooks, cause, claim, ask::SHELL)
+                };
+                first.into_iter().flatten().chain(asked.map(by_hook)).collect()
+            }
             Status::Question => match turn.question.take() {
                 Some(question) => evidence("status:question", Claim::Asked(Box::new(question))),
                 None => evidence("status:question", Claim::AtDialog),

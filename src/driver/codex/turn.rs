@@ -14,8 +14,9 @@ pub(super) struct Turn {
     pub(super) plan_announced: bool,
     /// What the model wants to ask. Outside plan mode no dialog follows.
     pub(super) question: Option<Ask>,
-    /// What a tool asks permission for. No dialog follows if it was allowed before.
-    pub(super) permission: Option<Ask>,
+    /// What tools ask permission for, several at a time. Their dialogs follow one after the other,
+    /// in any order. No dialog follows if it was allowed before.
+    pub(super) permissions: Vec<Ask>,
     /// Why the turn failed.
     pub(super) api_error: Option<ApiError>,
     /// Hooks work in this session.
@@ -28,6 +29,15 @@ impl Turn {
     /// be taken as that of the next turn.
     pub(super) fn end_is_reported(&self) -> bool {
         self.plan_announced || (self.hooks && !self.plan_mode)
+    }
+
+    /// A tool has run, so its dialog is over.
+    pub(super) fn ran(&mut self, ran: &Ask) {
+        self.question = None;
+        let command =
+            |ask: &Ask| ask.input.as_ref().and_then(|input| input.get("command")).cloned();
+        let same = |ask: &Ask| ask.tool == ran.tool && command(ask) == command(ran);
+        self.permissions.retain(|ask| !same(ask));
     }
 
     /// Resets everything that belongs to the previous turn.

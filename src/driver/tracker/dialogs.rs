@@ -7,6 +7,8 @@
 //! | on screen, and announced | that prompt, with its options; ready once the dialog takes keys |
 //! | on screen for 300 ms without announcement | a prompt built from the screen alone |
 //! | announced after the screen alone made a prompt of it | the same prompt, with more detail |
+//! | announced with others, and the screen shows none of their inputs | a prompt without input |
+//! | looks the same, and shows the input of another announcement | the prompt of that one |
 //! | was on screen, and is missing for a moment | the dialog is closed |
 //! | announced, and the screen shows something else for two seconds | the announcement is dropped |
 //! | announced by the agent's status, which has changed since | the announcement is dropped |
@@ -16,7 +18,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::matching::{can_be, same_ask, shows_input, summarises};
+use super::announcements::{Announced, Announcements};
+use super::matching::{can_be, shows_input, summarises};
 use super::prompt;
 use crate::driver::Habits;
 use crate::driver::agent::Tier;
@@ -32,44 +35,8 @@ const CLOSE_DELAY: Duration = Duration::from_millis(150);
 const CLOSE_DELAY_WHILE_REPORTED: Duration = Duration::from_secs(1);
 /// How long an announced dialog may take to appear, while the screen shows something else.
 const APPEARANCE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many dialogs may be announced ahead of the screen.
-const MAX_ANNOUNCED: usize = 64;
 /// How many uses of tools are remembered.
 const MAX_TOOL_USES: usize = 8;
-
-/// A dialog that a source announced.
-#[derive(Debug)]
-struct Announced {
-    id: PromptId,
-    ask: Ask,
-    /// The ask has only a summary of the input.
-    in_part: bool,
-    tier: Tier,
-    cause: &'static str,
-    at: Instant,
-}
-
-impl Announced {
-    /// Takes over what another source says about the same dialog, if it says more. Returns the id
-    /// of the prompt, which stays the same.
-    fn merge(&mut self, other: Announced) -> PromptId {
-        let id = self.id.clone();
-        if self.in_part && !other.in_part {
-            *self = Announced { id: id.clone(), at: self.at, ..other };
-        }
-        id
-    }
-
-    /// Whether another source has announced the same dialog.
-    fn is_same(&self, other: &Announced) -> bool {
-        self.tier != other.tier
-            && match (self.in_part, other.in_part) {
-                (false, false) => same_ask(&self.ask, &other.ask),
-                (true, _) => summarises(&self.ask, &other.ask),
-                (false, true) => summarises(&other.ask, &self.ask),
-            }
-    }
-}
 
 /// A dialog that is on screen.
 #[derive(Debug)]
@@ -88,6 +55,24 @@ struct Shown {
 struct ShownPrompt {
     id: PromptId,
     announced: Option<Announced>,
+    /// The screen shows that it is this announcement, and no other.
+    certain: bool,
+}
+
+impl ShownPrompt {
+    /// Takes another announcement if the dialog shows more of that one. The one before is answered
+    /// if the dialog showed it.
+    fn correct(&mut self, announcements: &mut Announcements, dialog: &Dialog) {
+        let Some(announced) = &mut self.announced else { return };
+        if let Some(better) = announcements.take_better(&announced.ask, dialog) {
+            self.id = better.id.clone();
+            let before = std::mem::replace(announced, better);
+            if !self.certain {
+                announcements.add(before);
+            }
+        }
+        self.certain = announcements.is_certain(&announced.ask, dialog);
+    }
 }
 
 /// The prompt of the open dialog, and the source that reports it.
@@ -119,13 +104,24 @@ fn with_tool_use<'a>(
     }
 }
 
+/// Whether a dialog can be followed by another one that looks the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeats {
+    /// The agent is being set up, and asks once.
+    Never,
+    /// The next one would be announced, and none is.
+    Announced,
+    /// The next one is announced, or would not be.
+    Unnoticed,
+}
+
 #[derive(Debug)]
 pub(super) struct DialogTracker {
     /// Every prompt id starts with it; no other child of any coop has the same one.
     id_prefix: String,
     id_count: u64,
     habits: Habits,
-    announced: VecDeque<Announced>,
+    announced: Announcements,
     shown: Option<Shown>,
     /// How long a dialog must be missing before it counts as closed, at this moment.
     close_delay: Duration,
@@ -139,7 +135,7 @@ impl DialogTracker {
             id_prefix,
             id_count: 0,
             habits,
-            announced: VecDeque::new(),
+            announced: Announcements::default(),
             shown: None,
             close_delay: CLOSE_DELAY,
             tool_uses: VecDeque::new(),
@@ -165,14 +161,14 @@ impl DialogTracker {
         at: Instant,
     ) -> PromptId {
         let id = self.next_id();
-        let id = self.add_announcement(Announced { id, ask, in_part, tier, cause, at });
+        let id = self.add_announcement(Announced::new(id, ask, in_part, (tier, cause, at)));
         self.assign_prompt(now);
         id
     }
 
     fn add_announcement(&mut self, new: Announced) -> PromptId {
         // Two sources, or one hook called twice, may announce the same dialog.
-        if let Some(known) = self.announced.iter_mut().find(|known| known.is_same(&new)) {
+        if let Some(known) = self.announced.of_other_source(&new) {
             return known.merge(new);
         }
         let shown = self
@@ -190,10 +186,7 @@ impl DialogTracker {
             }
             Some(_) | None => {
                 let id = new.id.clone();
-                if self.announced.len() == MAX_ANNOUNCED {
-                    self.announced.pop_front();
-                }
-                self.announced.push_back(new);
+                self.announced.add(new);
                 id
             }
         }
@@ -201,11 +194,11 @@ impl DialogTracker {
 
     /// The source reports something else now: what it announced is not going to appear.
     pub(super) fn take_back(&mut self, tier: Tier) {
-        self.announced.retain(|announced| announced.tier != tier);
+        self.announced.forget_of(tier);
     }
 
     pub(super) fn expects(&self, id: &PromptId) -> bool {
-        self.announced.iter().any(|announced| announced.id == *id)
+        self.announced.expects(id)
     }
 
     pub(super) fn tool_use(&mut self, ask: Ask) {
@@ -217,7 +210,7 @@ impl DialogTracker {
 
     /// Drops the announcements of a turn that is over: those dialogs will not appear any more.
     pub(super) fn forget_before(&mut self, at: Instant) {
-        self.announced.retain(|announced| announced.at > at);
+        self.announced.forget_before(at);
     }
 
     /// The agent itself says that the turn is over: a dialog of that turn that is still drawn does
@@ -255,8 +248,7 @@ impl DialogTracker {
         self.assign_prompt(now);
         let shows_other = reading.dialog.is_none() && (reading.composer.is_some() || reading.busy);
         if shows_other {
-            self.announced
-                .retain(|announced| now.duration_since(announced.at) < APPEARANCE_TIMEOUT);
+            self.announced.drop_overdue(now, APPEARANCE_TIMEOUT);
         }
     }
 
@@ -272,11 +264,7 @@ impl DialogTracker {
         let prompt = shown.prompt.filter(|_| too_early)?;
         let announced =
             prompt.announced.as_ref().filter(|announced| can_be(&announced.ask, dialog))?;
-        let newer = self
-            .announced
-            .iter()
-            .any(|other| other.at > announced.at && can_be(&other.ask, dialog));
-        (!newer).then_some(prompt)
+        (!self.announced.newer(announced.at, dialog)).then_some(prompt)
     }
 
     /// Whether the dialog closed and the same question was announced a second time since.
@@ -287,40 +275,50 @@ impl DialogTracker {
             .and_then(|prompt| prompt.announced.as_ref())
             .map(|announced| announced.at);
         shown.missing.is_some()
-            && announced_at.is_some_and(|at| {
-                self.announced
-                    .iter()
-                    .any(|announced| announced.at > at && can_be(&announced.ask, &shown.dialog))
-            })
+            && announced_at.is_some_and(|at| self.announced.newer(at, &shown.dialog))
     }
 
     /// Gives the dialog on screen its prompt.
     fn assign_prompt(&mut self, now: Instant) {
         let Some(shown) = &mut self.shown else { return };
-        if shown.prompt.is_some() {
-            return;
+        if let Some(prompt) = &mut shown.prompt {
+            return prompt.correct(&mut self.announced, &shown.dialog);
         }
-        let mut candidates = self
-            .announced
-            .iter()
-            .enumerate()
-            .filter(|(_, announced)| can_be(&announced.ask, &shown.dialog));
-        let first = candidates.clone().next();
-        let best = candidates
-            .find(|(_, announced)| shows_input(&announced.ask, &shown.dialog))
-            .or(first)
-            .map(|(at, _)| at);
-        if let Some(at) = best {
-            // An earlier announcement that is not on screen was answered before it was drawn.
-            let announced = self.announced.drain(..=at).next_back();
-            let id = announced.as_ref().map(|announced| announced.id.clone());
-            shown.prompt = id.map(|id| ShownPrompt { id, announced });
+        if let Some(announced) = self.announced.take_for(&shown.dialog) {
+            let certain = self.announced.is_certain(&announced.ask, &shown.dialog);
+            let id = announced.id.clone();
+            shown.prompt = Some(ShownPrompt { id, announced: Some(announced), certain });
         } else if now.duration_since(shown.since) >= ANNOUNCEMENT_WAIT {
             let id = self.next_id();
             if let Some(shown) = &mut self.shown {
-                shown.prompt = Some(ShownPrompt { id, announced: None });
+                shown.prompt = Some(ShownPrompt { id, announced: None, certain: false });
             }
         }
+    }
+
+    /// A key that answers this prompt may have worked, and the dialog on screen may be the next
+    /// one: it gets another id, so that no answer to the one before reaches it.
+    pub(super) fn renew(&mut self, now: Instant, id: &PromptId) {
+        let Some(shown) = self.shown.as_mut() else { return };
+        let Some(prompt) = shown.prompt.take_if(|prompt| prompt.id == *id) else { return };
+        if let Some(announced) = prompt.announced {
+            let (id, passed_over) = (self.next_id(), true);
+            self.announced.add(Announced { id, passed_over, ..announced });
+        }
+        self.assign_prompt(now);
+    }
+
+    /// Whether a dialog that looks like this prompt's can follow it; `None` if it is not on screen.
+    pub(super) fn repeats(&self, id: &PromptId) -> Option<Repeats> {
+        let Shown { dialog, prompt, .. } = self.shown.as_ref()?;
+        let prompt = prompt.as_ref().filter(|prompt| prompt.id == *id)?;
+        Some(if dialog.kind == PromptKind::Setup || dialog.subtype.is_some() {
+            Repeats::Never
+        } else if prompt.announced.is_some() && !self.announced.has_like(dialog) {
+            Repeats::Announced
+        } else {
+            Repeats::Unnoticed
+        })
     }
 
     /// Whether a dialog is on screen, with a prompt or without.
@@ -353,15 +351,17 @@ impl DialogTracker {
             // A dialog without announcement is most likely that of the tool in use.
             let tool_use =
                 self.tool_uses.iter().rfind(|ask| can_be(ask, dialog) && shows_input(ask, dialog));
-            let announced = shown.announced.as_ref();
-            let (ask, in_part) = match announced {
-                Some(announced) => with_tool_use(announced, tool_use),
-                None => (tool_use, false),
+            let unknown = shown.announced.as_ref().filter(|_| !shown.certain);
+            let unknown = unknown.map(|announced| announced.ask.without_input());
+            let (ask, in_part) = match (&unknown, &shown.announced) {
+                (Some(unknown), _) => (Some(unknown), false),
+                (None, Some(announced)) => with_tool_use(announced, tool_use),
+                (None, None) => (tool_use, false),
             };
             let prompt = prompt::build(&shown.id, ask, Some(dialog), ready);
             return Some(CurrentPrompt::new(prompt, in_part, tier, cause));
         }
-        let next = self.announced.front().filter(|_| self.shown.is_none())?;
+        let next = self.announced.next().filter(|_| self.shown.is_none())?;
         // The text of a plan is not in a summary, and an earlier one must not be taken for it.
         let tool_use = self.tool_uses.iter().rfind(|ask| ask.kind != PromptKind::Plan);
         let (ask, in_part) = with_tool_use(next, tool_use);
@@ -379,7 +379,7 @@ impl DialogTracker {
         });
         let dropped = self
             .announced
-            .front()
+            .next()
             .map(|announced| announced.at + APPEARANCE_TIMEOUT)
             .filter(|at| *at > now);
         [shown, dropped].into_iter().flatten().min()

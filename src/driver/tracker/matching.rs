@@ -30,6 +30,26 @@ pub(super) fn shows_input(ask: &Ask, dialog: &Dialog) -> bool {
     excerpts.peek().is_none() || excerpts.any(|excerpt| shown.contains(&excerpt))
 }
 
+/// How many characters of the tool's input and of the questions the dialog shows, each from its
+/// beginning on. Of two dialogs that were announced, the one on screen shows more of its own.
+pub(super) fn shown_length(ask: &Ask, dialog: &Dialog) -> usize {
+    let shown: String = dialog.lines.iter().map(|line| without_blanks(line)).collect();
+    let input = ask.input.as_ref().and_then(Value::as_object);
+    let inputs = input.into_iter().flat_map(Map::values).filter_map(Value::as_str);
+    let questions = ask.questions.iter().map(|question| question.question.as_str());
+    inputs.chain(questions).map(|text| shown_start(&shown, &without_blanks(text))).sum()
+}
+
+/// The length of the longest beginning of the text that is shown.
+fn shown_start(shown: &str, text: &str) -> usize {
+    let ends: Vec<usize> = text.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
+    ends.partition_point(|end| text.get(..*end).is_some_and(|start| shown.contains(start)))
+}
+
+fn without_blanks(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
 /// The beginning of a text without blanks, so that line breaks of the screen do not matter.
 fn excerpt(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).take(EXCERPT_CHARS).collect()

@@ -5,6 +5,7 @@
 //! [`screen`] what is drawn, [`dialogs`] finds the open dialog, and [`verdict`] makes one published
 //! situation of them.
 
+mod announcements;
 mod dialogs;
 mod explain;
 mod matching;
@@ -23,7 +24,7 @@ pub(crate) use self::verdict::{Verdict, Vote};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use self::dialogs::DialogTracker;
+use self::dialogs::{DialogTracker, Repeats};
 use self::screen::{IdleReadings, UnrecognisedScreen};
 use self::turn::{Turn, TurnClaim, TurnState};
 use self::verdict::{UNRECOGNISED_TIMEOUT, claimed_state};
@@ -116,6 +117,24 @@ impl Tracker {
     /// Whether a dialog with this id was announced and has not appeared on screen yet.
     pub(crate) fn expects(&self, id: &PromptId) -> bool {
         self.dialogs.expects(id)
+    }
+
+    /// Whether the dialog on screen is certainly still the one of this prompt, though the next one
+    /// could look the same: none was announced that can look like it, and no source has reported
+    /// anything since this moment.
+    pub(crate) fn is_still(&self, id: &PromptId, since: Instant) -> bool {
+        let newer = |vote: &Vote| vote.tier != Tier::Screen && vote.at > since;
+        match self.dialogs.repeats(id) {
+            Some(Repeats::Never) => true,
+            Some(Repeats::Announced) => !self.votes.values().any(newer),
+            Some(Repeats::Unnoticed) | None => false,
+        }
+    }
+
+    /// A key that answers this prompt may have worked, though the dialog on screen looks the same.
+    pub(crate) fn renew_prompt(&mut self, now: Instant, id: &PromptId) {
+        self.dialogs.renew(now, id);
+        self.decide(now);
     }
 
     /// Adds what a source reports to have happened at `at`. Returns the id of the prompt if the

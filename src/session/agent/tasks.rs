@@ -286,6 +286,7 @@ impl AgentSession {
             began: running.began,
             state_before: running.state_before,
             driver: &*self.driver,
+            tracker: &self.tracker,
             verdict: self.tracker.verdict(),
             reading: self.tracker.reading(),
             turn_is_shown: self.tracker.shows_turn(),
@@ -357,6 +358,10 @@ impl AgentSession {
                 requeued.into_iter().for_each(|task| self.tasks.messages.push_front(task));
             }
             Step::Done => self.tasks.running = None,
+            Step::DoneWith(prompt) => {
+                self.tasks.running = None;
+                self.tracker.renew_prompt(now.steady, &prompt);
+            }
         }
         true
     }

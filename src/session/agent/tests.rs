@@ -146,7 +146,7 @@ impl Operate for Toy {
     fn next_key(&self, _prompt: &Prompt, answer: &PromptAnswer, dialog: &Dialog) -> NextKey {
         let role = if answer.accept == Some(true) { Role::Accept } else { Role::Decline };
         match dialog.choice_with(role) {
-            Some(at) => NextKey::Press(Bytes::from((at + 1).to_string())),
+            Some(at) => NextKey::Confirm(Bytes::from((at + 1).to_string())),
             None => NextKey::Refuse("there is no such choice".to_owned()),
         }
     }
@@ -336,6 +336,11 @@ impl TestSession {
     fn prompt_id(&self) -> String {
         let snapshot = self.actor.published().snapshot.load_full();
         snapshot.agent.situation.prompt().expect("a prompt is open").id.0.clone()
+    }
+
+    fn prompt_input(&self) -> Option<String> {
+        let snapshot = self.actor.published().snapshot.load_full();
+        snapshot.agent.situation.prompt().expect("a prompt is open").input_full.clone()
     }
 
     fn take_typed(&mut self) -> String {
@@ -833,6 +838,56 @@ fn a_key_without_effect_is_pressed_twice_at_most() {
     assert_eq!(test.take_typed(), "1", "twice in all");
     let RespondReply::Given { outcome, .. } = granted(&mut reply) else { panic!("no prompt") };
     assert_eq!(outcome, RespondOutcome::Unconfirmed);
+}
+
+/// Two dialogs wait, and look the same: the second press could answer the next one.
+#[test]
+fn a_key_is_not_pressed_again_where_the_next_dialog_may_be_open() {
+    let mut test = TestSession::working();
+    test.hook("ask", "rm").hook("ask", "mv").show("? a tool\r\nYes\r\nNo").pass(400);
+    let first = test.prompt_id();
+    let mut reply = test.respond(true, Some(&first));
+    assert_eq!(test.take_typed(), "1");
+    test.pass(20_000);
+    assert_eq!(test.take_typed(), "", "the next dialog may be open");
+    let error = refusal(&mut reply);
+    assert_eq!(error.code, Code::Timeout);
+    assert!(error.message.contains("may be another one by now"), "{}", error.message);
+    assert_ne!(test.prompt_id(), first, "a caller that repeats its answer must look again");
+    assert_eq!(refusal(&mut test.respond(true, Some(&first))).code, Code::StalePrompt);
+
+    // No source announced it, so the next one would not be announced, either.
+    let mut test = TestSession::working();
+    test.show("? rm\r\nYes\r\nNo").pass(1000).take_typed();
+    let mut reply = test.respond(true, None);
+    assert_eq!(test.take_typed(), "1");
+    test.pass(20_000);
+    assert_eq!((test.take_typed(), refusal(&mut reply).code), (String::new(), Code::Timeout));
+
+    // The agent has gone on since the key.
+    let mut test = TestSession::at_prompt();
+    let mut reply = test.respond(true, None);
+    assert_eq!(test.take_typed(), "1");
+    test.pass(100).hook("begin", "").pass(20_000);
+    assert_eq!((test.take_typed(), refusal(&mut reply).code), (String::new(), Code::Timeout));
+}
+
+#[test]
+fn the_prompt_is_the_one_whose_input_is_on_screen() {
+    let mut test = TestSession::working();
+    test.hook("ask", "rm").hook("ask", "mv").show("? mv\r\nYes\r\nNo").pass(400);
+    assert_eq!(test.prompt_input().as_deref(), Some("{\"command\":\"mv\"}"));
+    let second = test.prompt_id();
+    let mut reply = test.respond(true, Some(&second));
+    assert_eq!(test.take_typed(), "1");
+    test.show("? rm\r\nYes\r\nNo").pass(400);
+    assert_eq!(given(&mut reply).0, RespondOutcome::Answered);
+    assert_eq!(test.prompt_input().as_deref(), Some("{\"command\":\"rm\"}"));
+    assert_eq!(test.take_typed(), "");
+
+    let mut hidden = TestSession::working();
+    hidden.hook("ask", "rm").hook("ask", "mv").show("? a tool\r\nYes\r\nNo").pass(400);
+    assert_eq!(hidden.prompt_input(), None, "it can be either");
 }
 
 #[test]

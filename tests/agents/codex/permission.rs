@@ -2,7 +2,7 @@
 
 use coop_client::v1;
 
-use crate::harness::Setup;
+use crate::harness::{Setup, TestSession, error_code};
 use crate::permission::{self, CommandDialog};
 
 /// A model for which codex has its edit tool, without a dialog about a newer model.
@@ -23,6 +23,45 @@ async fn a_denied_command_never_runs_and_ends_the_turn() {
 #[tokio::test]
 async fn two_consecutive_commands_are_two_prompts_and_a_late_answer_is_stale() {
     permission::two_commands_are_two_prompts_and_a_late_answer_is_stale(Setup::codex(), "").await;
+}
+
+/// Codex asks for both at once, in any order, and reports neither answer.
+#[tokio::test]
+async fn two_commands_at_once_are_two_prompts_and_a_late_answer_is_stale() {
+    permission::two_commands_are_two_prompts_and_a_late_answer_is_stale(Setup::codex(), "#and")
+        .await;
+}
+
+/// In a low terminal the dialogs of both commands look the same, so the answer to the first is
+/// never given twice.
+#[tokio::test]
+async fn an_answer_reaches_one_of_two_dialogs_that_look_the_same() {
+    let low = ["--cols", "40", "--rows", "12"];
+    let Some(mut session) = Setup::codex().coop(&low).idle().await else { return };
+    let long = |file: &str| format!("true {}; touch {file}", "a long argument ".repeat(20));
+    let [one, two] = ["one", "two"].map(|file| session.shell_call(&long(file)));
+    session.nudge(&format!("{one} #and {two} #say both")).await.expect("taken");
+    let first = session.wait_prompt().await;
+    assert_eq!(first.input_full, None, "it can be either");
+    let yes = |prompt: &v1::PromptContext| v1::RespondRequest {
+        accept: Some(true),
+        prompt_id: Some(prompt.id.clone()),
+        ..Default::default()
+    };
+    let unknown = session.respond(yes(&first)).await.expect_err("the next one looks the same");
+    assert_eq!(error_code(&unknown), "TIMEOUT");
+    let made = |session: &TestSession| {
+        ["one", "two"].iter().filter(|file| session.workspace().join(file).exists()).count()
+    };
+    assert_eq!(made(&session), 1, "the answer reached one dialog");
+    let second = session.wait_prompt_after(&first.id).await;
+    let stale = session.respond(yes(&first)).await.expect_err("it is over");
+    assert_eq!(error_code(&stale), "STALE_PROMPT");
+    assert_eq!(made(&session), 1);
+    assert_eq!(session.respond(yes(&second)).await.expect("open").outcome, "answered");
+    session.wait_reply("both").await;
+    session.wait_state("idle").await;
+    assert_eq!(made(&session), 2);
 }
 
 #[tokio::test]

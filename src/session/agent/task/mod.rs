@@ -26,7 +26,7 @@ use crate::driver::Driver;
 use crate::driver::agent::{AgentState, Situation};
 use crate::driver::prompt::{PromptId, PromptKind};
 use crate::driver::screen_reading::{Composer, ScreenReading};
-use crate::driver::tracker::Verdict;
+use crate::driver::tracker::{Tracker, Verdict};
 use crate::error::{Code, Error};
 use crate::session::by::By;
 use crate::session::clock::Now;
@@ -46,6 +46,7 @@ pub(super) struct AgentView<'a> {
     pub(super) began: Instant,
     pub(super) state_before: AgentState,
     pub(super) driver: &'a dyn Driver,
+    pub(super) tracker: &'a Tracker,
     pub(super) verdict: &'a Verdict,
     /// What is on screen, read for this step.
     pub(super) reading: &'a ScreenReading,
@@ -166,6 +167,8 @@ pub(super) enum Step {
     Requeue,
     /// The task is over, and its caller has the reply.
     Done,
+    /// The same, and the prompt gets another id: the dialog on screen may be the next one.
+    DoneWith(PromptId),
 }
 
 pub(super) trait Task: std::fmt::Debug + Send {

@@ -1,6 +1,9 @@
 //! Answers the agent's prompt: through the agent's waiting hook where that can carry the answer,
 //! else key by key. Each key is chosen from what the dialog shows at that moment, and its effect
 //! is checked before the next.
+//!
+//! An answer reaches one dialog. What closes it is given a second time only if the same dialog is
+//! certainly still open: the next one can look the same.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -83,6 +86,8 @@ enum Next {
     Step(Step),
     Outcome(RespondOutcome),
     Fail(Error),
+    /// The dialog may be another one by now.
+    Unknown,
 }
 
 impl RespondTask {
@@ -99,8 +104,13 @@ impl RespondTask {
         let now = view.now.steady;
         let Some(progress) = &mut self.progress else { return Next::Step(Step::Wait(now)) };
         let give_up = progress.at + NO_PROGRESS;
+        let given = progress.closing_since();
+        let is_same = given.is_none_or(|since| view.tracker.is_still(&self.prompt.id, since));
         if now >= give_up {
-            return progress.stuck(&self.prompt);
+            return if is_same { progress.stuck(&self.prompt) } else { Next::Unknown };
+        }
+        if !is_same && progress.may_be_lost(now) {
+            return Next::Step(Step::Wait(give_up));
         }
         let Some(dialog) = view.reading.dialog.as_ref().filter(|_| prompt.ready) else {
             return Next::Step(Step::Wait(give_up));
@@ -230,6 +240,10 @@ impl Task for RespondTask {
                 self.fail(&error, output);
                 Step::Done
             }
+            Next::Unknown => {
+                self.fail(&not_told_apart(), output);
+                Step::DoneWith(self.prompt.id.clone())
+            }
         }
     }
 
@@ -248,6 +262,19 @@ impl Progress {
     fn channel(&self) -> Channel {
         let by_hook = self.pressed.is_none() && self.hook_until.is_some();
         if by_hook { Channel::Hook } else { Channel::Keys }
+    }
+
+    /// Since when the dialog should be closed, or its page, by a key or by the hook.
+    fn closing_since(&self) -> Option<Instant> {
+        match &self.pressed {
+            Some(pressed) => pressed.closes.then_some(pressed.at),
+            None => self.hook_until.map(|until| until - HOOK_EFFECT),
+        }
+    }
+
+    /// Whether what should have closed the dialog has had the time to do so.
+    fn may_be_lost(&self, now: Instant) -> bool {
+        self.pressed.as_ref().is_none_or(|pressed| now >= pressed.at + KEY_LOST)
     }
 
     fn outcome_when_closed(&self) -> RespondOutcome {
@@ -276,6 +303,12 @@ fn option_not_in_view(prompt: &Prompt, option: usize) -> Error {
     let label = prompt.options.get(option.wrapping_sub(1)).filter(|label| !label.is_empty());
     let label = label.map(|label| format!(" ({label:?})")).unwrap_or_default();
     not_in_view(&format!("option {option}{label}"))
+}
+
+fn not_told_apart() -> Error {
+    let message = "the answer was given once, and the dialog looks the same; it may be another one \
+                   by now, so the answer was not given again";
+    Error::new(Code::Timeout, message)
 }
 
 fn not_in_view(what: &str) -> Error {
