@@ -32,6 +32,12 @@ pub(super) fn shows_end(field: &str, text: &str) -> bool {
     !shown.is_empty() && whole.len() > shown.len() && whole.ends_with(&shown)
 }
 
+/// Whether the field shows a part of the text, without a gap.
+pub(super) fn shows_part(field: &str, text: &str) -> bool {
+    let [shown, whole] = [field, text].map(|text| letters(text).collect::<String>());
+    !shown.is_empty() && whole.contains(&shown)
+}
+
 /// Whether both start with a blank or both do not: a leading blank can keep a text from being taken
 /// for a command.
 pub(super) fn same_start(field: &str, text: &str) -> bool {
@@ -41,6 +47,16 @@ pub(super) fn same_start(field: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_shows_a_part_of_a_text_without_a_gap() {
+        for field in ["one", "two\n th", "one two three"] {
+            assert!(shows_part(field, "one two three"), "{field:?}");
+        }
+        for field in ["", "one three", "one two three four"] {
+            assert!(!shows_part(field, "one two three"), "{field:?}");
+        }
+    }
 
     #[test]
     fn a_field_shows_the_end_of_a_longer_text_only() {

@@ -119,6 +119,11 @@ pub trait Operate {
     /// Whether the composer holds exactly what was pasted.
     fn holds(&self, composer: &Composer, pasted: &str) -> bool;
 
+    /// Whether the composer holds only a part of what was pasted.
+    fn holds_part(&self, composer: &Composer, pasted: &str) -> bool {
+        draft::shows_part(&composer.draft, pasted)
+    }
+
     /// The next key on the way from what the dialog shows to the answer. It is called again after
     /// each visible effect, so it needs no memory.
     fn next_key(&self, prompt: &Prompt, answer: &Answer, dialog: &Dialog) -> NextKey;

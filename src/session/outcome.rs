@@ -85,6 +85,8 @@ pub struct NudgeReply {
     pub outcome: NudgeOutcome,
     /// The event of the submission; the newest event if nothing was submitted.
     pub seq: EventSeq,
+    /// What coop typed and did not submit may be in the composer.
+    pub left_in_composer: bool,
 }
 
 /// The outcome of an answer.

@@ -13,6 +13,7 @@
 mod attach;
 mod claude;
 mod codex;
+mod draft;
 #[allow(dead_code, reason = "helpers stay although no current test uses them")]
 mod fake_model;
 mod foreground;

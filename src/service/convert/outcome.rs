@@ -29,6 +29,7 @@ pub(in crate::service) fn nudged(nudged: &NudgeReply) -> v1::NudgeResponse {
         outcome: nudged.outcome.as_str().to_owned(),
         nudge_id: nudged.id.clone(),
         seq: nudged.seq.0,
+        left_in_composer: nudged.left_in_composer,
     }
 }
 

@@ -95,6 +95,8 @@ pub(super) struct AgentSession {
     client_typed: Option<(Instant, By)>,
     /// What the agent reports about itself.
     status: ProgramStatus,
+    /// Every key for the terminal passes through coop.
+    only_here: bool,
     search: AgentSearch,
     pending_hooks: PendingHooks,
     /// The prompt that coop itself has answered.
@@ -110,6 +112,8 @@ pub(crate) struct AgentStart {
     pub prints_json: bool,
     /// Why the agent's hooks do not reach coop, if they do not.
     pub hooks_unavailable: Option<String>,
+    /// Every key for the terminal passes through coop.
+    pub only_here: bool,
 }
 
 impl AgentSession {
@@ -137,6 +141,7 @@ impl AgentSession {
             reading_due: None,
             client_typed: None,
             status: ProgramStatus::new(habits.status_app),
+            only_here: start.only_here,
             search: AgentSearch::default(),
             pending_hooks: PendingHooks::default(),
             groomed: None,
@@ -320,6 +325,7 @@ impl AgentSession {
         self.search_agent(now, context);
         self.read_screen(now, context);
         self.groom(now, context);
+        self.take_back(now, context);
         self.run_tasks(now, context);
         self.release_hooks(context);
         self.publish(now, context);

@@ -3,14 +3,15 @@
 //! Callers wait for the tasks in `waiting`. Messages in `messages` wait until the agent is idle,
 //! and their callers already know that they are queued.
 
+mod own_draft;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::idempotency::{IdempotencyKeys, KeyState};
 use super::task::{
-    AgentView, InterruptTask, NudgeTask, OwnMessage, RespondTask, Step, Task, TaskOutput,
-    takes_message,
+    AgentView, InterruptTask, NudgeTask, OwnMessages, RespondTask, Step, Task, TaskOutput,
 };
 use super::{AgentSession, Context};
 use crate::driver::agent::AgentState;
@@ -38,7 +39,7 @@ pub(super) struct TaskQueue {
     waiting: VecDeque<Box<dyn Task>>,
     messages: VecDeque<Box<dyn Task>>,
     keys: IdempotencyKeys,
-    last_message: Option<OwnMessage>,
+    own_messages: OwnMessages,
     /// The prompt that was answered last, and by whom.
     last_answer: Option<(PromptId, By)>,
 }
@@ -61,7 +62,7 @@ impl TaskQueue {
             waiting: VecDeque::new(),
             messages: VecDeque::new(),
             keys: IdempotencyKeys::default(),
-            last_message: None,
+            own_messages: OwnMessages::default(),
             last_answer: None,
         }
     }
@@ -142,7 +143,7 @@ impl TaskQueue {
         TaskOutput {
             publisher,
             keys: &mut self.keys,
-            last_message: &mut self.last_message,
+            own_messages: &mut self.own_messages,
             last_answer: &mut self.last_answer,
         }
     }
@@ -279,7 +280,7 @@ impl AgentSession {
         context: &mut Context,
         act: impl FnOnce(&mut dyn Task, &AgentView, &mut TaskOutput) -> R,
     ) -> Option<R> {
-        let TaskQueue { running, keys, last_message, last_answer, .. } = &mut self.tasks;
+        let TaskQueue { running, keys, own_messages, last_answer, .. } = &mut self.tasks;
         let running = running.as_mut()?;
         let view = AgentView {
             now,
@@ -294,19 +295,13 @@ impl AgentSession {
             bracketed_paste: context.terminal.modes().bracketed_paste,
             written: context.typist.task_writes_done(),
             client_typed: self.client_typed.as_ref(),
+            only_here: self.only_here,
             pending_hooks: &self.pending_hooks,
             retry_after: self.profile.retry_after,
         };
         let publisher = &mut *context.publisher;
-        let mut output = TaskOutput { publisher, keys, last_message, last_answer };
+        let mut output = TaskOutput { publisher, keys, own_messages, last_answer };
         Some(act(&mut *running.task, &view, &mut output))
-    }
-
-    /// Whether the composer is shown and empty, and no dialog takes the keys.
-    fn can_take_message(&self) -> bool {
-        let (situation, reading) = (&self.tracker.verdict().situation, self.tracker.reading());
-        let is_empty = reading.composer.as_ref().is_some_and(|composer| composer.draft.is_empty());
-        takes_message(situation) && is_empty && reading.dialog.is_none()
     }
 
     /// Begins the next task. Returns whether there was one.

@@ -199,7 +199,8 @@ impl TestSession {
         let now = Now::read();
         let (typed, effects) = (String::new(), Vec::new());
         let mut test = Self { actor: Actor::new(now, settings), now, typed, effects };
-        test.send(Input::Started { pid: 7, agent: AgentStart::default() });
+        let agent = AgentStart { only_here: true, ..AgentStart::default() };
+        test.send(Input::Started { pid: 7, agent });
         test.output("\x1b[?2004h");
         test
     }
@@ -514,7 +515,7 @@ fn enter_is_pressed_a_second_time_only_while_the_composer_holds_the_message() {
     test.pass(200);
     assert_eq!(test.take_typed(), "\r", "four seconds without a witness");
     test.pass(10_000);
-    assert_eq!(test.take_typed(), "", "never a third time");
+    assert!(!test.take_typed().contains('\r'), "never a third time");
     assert_eq!(granted(&mut nudge).outcome, NudgeOutcome::Unconfirmed);
 
     let mut test = TestSession::idle();
@@ -666,6 +667,145 @@ fn a_message_that_comes_back_before_the_paste_is_cleared_with_it() {
     assert_eq!(test.take_typed(), "\r");
     test.hook("begin", "two");
     assert_eq!(granted(&mut second).outcome, NudgeOutcome::Accepted);
+}
+
+#[test]
+fn a_message_that_is_not_recognised_is_taken_back() {
+    let mut test = TestSession::idle();
+    let mut nudge = test.nudge("strange");
+    test.show("> s t r a n g e").pass(3000);
+    assert_eq!(test.take_typed(), pasted("strange"));
+    test.pass(1100);
+    assert_eq!(test.take_typed(), "~");
+    assert!(nudge.try_recv().is_err(), "it is not empty yet");
+    test.show(">").pass(200);
+    let error = refusal(&mut nudge);
+    assert_eq!((error.code, error.metadata.len()), (Code::Timeout, 0));
+    test.pass(60_000);
+    assert_eq!(test.take_typed(), "");
+    let _next = test.nudge("next");
+    assert_eq!(test.take_typed(), pasted("next"));
+}
+
+#[test]
+fn a_message_that_cannot_be_taken_back_now_is_taken_back_later() {
+    let mut test = TestSession::idle();
+    let mut nudge = test.nudge("hm");
+    test.show("? trust\r\nYes\r\nNo").pass(100);
+    let refused = granted(&mut nudge);
+    assert_eq!(refused.outcome, NudgeOutcome::Rejected(Refusal::DialogOpen));
+    assert!(refused.left_in_composer);
+    test.take_typed();
+    test.show("> hm").pass(600);
+    assert_eq!((test.state(), test.take_typed()), (AgentState::Idle, "~~".to_owned()));
+    test.show(">").pass(60_000);
+    assert_eq!(test.take_typed(), "");
+
+    // The next message comes first.
+    let mut test = TestSession::idle();
+    drop(test.nudge("hm"));
+    test.show("? trust\r\nYes\r\nNo").pass(100).take_typed();
+    let mut next = test.nudge("next");
+    assert_eq!(granted(&mut next).outcome, NudgeOutcome::Rejected(Refusal::DialogOpen));
+    let mut queued = test.nudge_as("queued", NudgeMode::Queue, None, 5000);
+    assert_eq!(granted(&mut queued).outcome, NudgeOutcome::Queued);
+    test.show("> hm").pass(200);
+    assert_eq!(test.take_typed(), "~", "a queued message does not wait for it");
+    test.show(">");
+    assert_eq!(test.take_typed(), pasted("queued"));
+}
+
+#[test]
+fn a_message_that_enter_does_not_submit_is_taken_back() {
+    let mut test = TestSession::idle();
+    let mut nudge = test.nudge_as("stuck", NudgeMode::RejectIfBusy, None, 30_000);
+    test.show("> stuck").pass(7600);
+    assert_eq!(test.take_typed(), format!("{}\r\r~", pasted("stuck")));
+    test.show(">").pass(200);
+    let unconfirmed = granted(&mut nudge);
+    assert_eq!(
+        (unconfirmed.outcome, unconfirmed.left_in_composer),
+        (NudgeOutcome::Unconfirmed, false)
+    );
+
+    // The Enter works at last.
+    let mut test = TestSession::idle();
+    let mut nudge = test.nudge_as("late", NudgeMode::RejectIfBusy, None, 30_000);
+    test.show("> late").pass(7600).take_typed();
+    test.hook("begin", "late").show("busy\r\n>");
+    assert_eq!(granted(&mut nudge).outcome, NudgeOutcome::Accepted);
+    test.pass(2000);
+    assert_eq!(test.take_typed(), "");
+}
+
+#[test]
+fn what_a_cancelled_nudge_typed_is_taken_back() {
+    let mut test = TestSession::idle();
+    let mut nudge = test.nudge("cancelled");
+    drop(test.interrupt());
+    let error = refusal(&mut nudge);
+    assert!(error.metadata.contains(&("left_in_composer".into(), "true".into())), "{error:?}");
+    assert_eq!(test.take_typed(), pasted("cancelled"));
+    test.show("> cancelled").pass(100);
+    assert_eq!(test.take_typed(), "~");
+    test.show("> cance").pass(30);
+    assert_eq!(test.take_typed(), "~", "a key may delete only a part");
+    test.show(">").pass(60_000);
+    assert_eq!(test.take_typed(), "");
+}
+
+#[test]
+fn a_deletion_ends_where_a_key_has_no_effect() {
+    let mut test = TestSession::idle();
+    drop(test.nudge("fixed"));
+    drop(test.interrupt());
+    test.show("> fixed").pass(60_000);
+    assert_eq!(test.take_typed(), format!("{}~~~~~", pasted("fixed")));
+    let mut next = test.nudge("next");
+    test.pass(3000);
+    let refused = granted(&mut next);
+    assert_eq!(refused.outcome, NudgeOutcome::Rejected(Refusal::DraftInComposer));
+    assert!(refused.left_in_composer);
+    assert_eq!(test.take_typed(), "~~~~~", "another message tries it again");
+}
+
+#[test]
+fn a_draft_of_a_client_is_never_deleted() {
+    // The client adds to what coop left.
+    let mut test = TestSession::idle();
+    drop(test.nudge("ours"));
+    drop(test.interrupt());
+    test.take_typed();
+    test.type_raw("x");
+    test.show("> oursx").pass(60_000);
+    assert_eq!(test.take_typed(), "x");
+    let mut next = test.nudge("next");
+    test.pass(1000);
+    assert_eq!(granted(&mut next).outcome, NudgeOutcome::Rejected(Refusal::DraftInComposer));
+    assert_eq!(test.take_typed(), "");
+
+    // What coop typed was submitted, and what follows it is of the client.
+    let mut test = TestSession::idle();
+    let _first = test.nudge("one two");
+    test.show("> one two").hook("begin", "one two").show("busy\r\n>").pass(2000);
+    test.end_turn(">").take_typed();
+    test.show("> one").pass(60_000);
+    let mut next = test.nudge("next");
+    test.pass(1000);
+    assert_eq!(granted(&mut next).outcome, NudgeOutcome::Rejected(Refusal::DraftInComposer));
+    assert_eq!(test.take_typed(), "");
+}
+
+/// A turn that coop stops can bring back what a client has sent, next to coop's own text.
+#[test]
+fn what_a_stopped_turn_brings_back_is_not_deleted() {
+    let mut test = TestSession::working();
+    let mut nudge = test.nudge_as("instead", NudgeMode::Interrupt, None, 5000);
+    test.show(">").pass(1500);
+    assert_eq!(test.take_typed(), format!("!{}", pasted("instead")));
+    test.show("> the client's words, instead").pass(60_000);
+    assert_eq!(refusal(&mut nudge).code, Code::Timeout);
+    assert_eq!(test.take_typed(), "");
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl NativeBackend {
                 if let Some(agent_io) = &mut self.agent_io {
                     agent_io.before_start(log, registry.is_some());
                 }
-                let agent = AgentStart { prints_json, hooks_unavailable };
+                let agent = AgentStart { prints_json, hooks_unavailable, only_here: true };
                 let spawned = self.launcher.spawn(launch);
                 self.start = Some(Start::Spawn { spawned, registry, agent });
                 None

@@ -887,6 +887,10 @@ pub struct NudgeResponse {
     /// The event of the submission; pass it to WaitForState as `after_seq`.
     #[prost(uint64, tag="7")]
     pub seq: u64,
+    /// The message was typed and not submitted, and its text may still be in the composer. coop deletes
+    /// it there as soon as the agent can take keys; the next message does not have to wait for that.
+    #[prost(bool, tag="8")]
+    pub left_in_composer: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RespondRequest {

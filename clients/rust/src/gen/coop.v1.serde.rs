@@ -409,6 +409,7 @@ message!(NudgeResponse {
     outcome: one["outcome": Text],
     nudge_id: one["nudge_id": Text],
     seq: one["seq": Int<u64>],
+    left_in_composer: one["left_in_composer": Bool],
 });
 
 message!(RespondRequest {

@@ -56,9 +56,7 @@ impl Task for InterruptTask {
     fn step(&mut self, view: &AgentView, output: &mut TaskOutput) -> Step {
         match self.stop.step(view) {
             StopStep::Press(key) => {
-                if let Some(message) = output.last_message {
-                    message.interrupted = true;
-                }
+                output.own_messages.interrupted(view.now.steady);
                 Step::Type(Write::bytes(key))
             }
             StopStep::Wait(until) => Step::Wait(until),

@@ -4,16 +4,21 @@
 //! something changed, sees the agent as it is at that moment, and replies to its caller itself. It
 //! does no I/O and knows no agent by name.
 
+mod draft_deletion;
 mod interrupt;
 mod nudge;
 mod nudge_caller;
 mod nudge_phase;
+mod own_messages;
 mod respond;
+mod take_back;
 mod turn_stop;
 
 pub(super) use interrupt::InterruptTask;
 pub(super) use nudge::NudgeTask;
+pub(super) use own_messages::{OwnMessages, Typed};
 pub(super) use respond::RespondTask;
+pub(super) use take_back::TakeBackTask;
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +30,7 @@ use super::pending_hooks::PendingHooks;
 use crate::driver::Driver;
 use crate::driver::agent::{AgentState, Situation};
 use crate::driver::prompt::{PromptId, PromptKind};
-use crate::driver::screen_reading::{Composer, ScreenReading};
+use crate::driver::screen_reading::ScreenReading;
 use crate::driver::tracker::{Tracker, Verdict};
 use crate::error::{Code, Error};
 use crate::session::by::By;
@@ -34,6 +39,7 @@ use crate::session::outcome::Refusal;
 use crate::session::publisher::Publisher;
 use crate::session::typist::Write;
 use crate::term;
+use own_messages::OwnMessage;
 
 /// The longest message that is typed instead of pasted. A terminal in canonical mode drops
 /// everything beyond 4095 bytes of a line.
@@ -60,6 +66,8 @@ pub(super) struct AgentView<'a> {
     pub(super) written: bool,
     /// When a client last typed, and who it was.
     pub(super) client_typed: Option<&'a (Instant, By)>,
+    /// Every key for the terminal passes through coop.
+    pub(super) only_here: bool,
     pub(super) pending_hooks: &'a PendingHooks,
     /// After how long without a witness Enter is pressed again.
     pub(super) retry_after: Duration,
@@ -103,11 +111,9 @@ impl AgentView<'_> {
         }
     }
 
-    /// Whether the draft in the composer is this message of coop. If the composer shows only the
-    /// end of its text, a client may have changed the rest, so no client may have typed since.
-    fn is_own(&self, composer: &Composer, message: &OwnMessage) -> bool {
-        let changed = self.client_typed_since(message);
-        self.driver.holds(composer, &message.text) && !(composer.cut && changed)
+    /// What else than coop's messages may have been typed.
+    fn typed(&self) -> Typed {
+        Typed::new(self.client_typed, self.only_here)
     }
 
     /// Whether an interrupt may have brought this message back into the part of the composer that
@@ -136,20 +142,9 @@ impl AgentView<'_> {
 pub(super) struct TaskOutput<'a> {
     pub(super) publisher: &'a mut Publisher,
     pub(super) keys: &'a mut IdempotencyKeys,
-    /// The message that coop pasted last. A draft equal to it is coop's own.
-    pub(super) last_message: &'a mut Option<OwnMessage>,
+    pub(super) own_messages: &'a mut OwnMessages,
     /// The prompt that was answered last, and by whom.
     pub(super) last_answer: &'a mut Option<(PromptId, By)>,
-}
-
-/// A message that coop pasted.
-#[derive(Debug, Clone)]
-pub(super) struct OwnMessage {
-    text: String,
-    /// When coop last typed for it.
-    typed_at: Instant,
-    /// coop pressed the key that stops its turn.
-    interrupted: bool,
 }
 
 /// What a task does next.

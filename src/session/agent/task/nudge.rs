@@ -2,8 +2,11 @@
 //! message, waits until the composer shows it, presses Enter, and then waits for a witness.
 //!
 //! A message is never typed into a dialog, over a draft that is not coop's, or in part. Enter is
-//! pressed again only while the composer still holds exactly this message. A dialog that opens
-//! between the last reading of the screen and the Enter cannot be excluded.
+//! pressed again only while the composer still holds exactly this message. A message that is not
+//! submitted is deleted again, or the outcome says that it may be left in the composer. A dialog
+//! that opens between the last reading of the screen and the Enter cannot be excluded.
+
+mod deletion;
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +14,9 @@ use bytes::Bytes;
 
 use super::nudge_caller::{NudgeCaller, States};
 use super::nudge_phase::{Phase, Submitted};
+use super::own_messages::{OwnMessage, OwnMessages};
 use super::turn_stop::{StopStep, TurnStop};
-use super::{AgentView, OwnMessage, Step, Task, TaskOutput, can_interrupt, takes_message};
+use super::{AgentView, Step, Task, TaskOutput, can_interrupt, takes_message};
 use crate::driver::agent::{AgentState, Situation};
 use crate::error::{Code, Error};
 use crate::session::by::By;
@@ -24,15 +28,14 @@ use crate::session::typist::Write;
 
 /// How long a whole nudge may take.
 const WHOLE: Duration = Duration::from_secs(9);
+/// How much of that is left to take the message back.
+const TAKE_BACK: Duration = Duration::from_millis(1500);
 /// How long a client's keys may take to show. An agent that has just ended a turn is slow.
 const CLIENT_ECHO: Duration = Duration::from_secs(1);
 /// How long an idle agent may take to redraw its composer; some clear the whole screen first.
 const REDRAW: Duration = Duration::from_secs(4);
 /// How long an interrupted turn may take to end.
 const TURN_END: Duration = Duration::from_secs(4);
-/// How long the agent may take to show that its composer is empty again.
-const CLEAR_EFFECT: Duration = Duration::from_millis(400);
-const CLEAR_PRESSES: u32 = 5;
 const ENTER: Bytes = Bytes::from_static(b"\r");
 
 #[derive(Debug)]
@@ -102,33 +105,34 @@ impl NudgeTask {
         self
     }
 
-    fn next(&mut self, view: &AgentView, output: &mut TaskOutput) -> Next {
+    fn next(&mut self, view: &AgentView, own: &mut OwnMessages) -> Next {
         match self.phase {
             Phase::Begin { interrupt } => {
                 self.text = view.driver.compose(&self.request.text);
-                self.previous.clone_from(output.last_message);
+                self.previous = own.newest().cloned();
                 self.phase = Phase::Check { interrupt };
-                self.check(view, interrupt)
+                self.check(view, own, interrupt)
             }
-            Phase::Check { interrupt } => self.check(view, interrupt),
-            Phase::StopTurn { stop } => self.stop_turn(view, stop),
-            Phase::Clear { presses, last } => self.clear(view, presses, last),
-            Phase::AwaitEcho { pasted } => self.await_echo(view, pasted),
-            Phase::PressEnter { shown } => self.press_enter(view, shown),
+            Phase::Check { interrupt } => self.check(view, own, interrupt),
+            Phase::StopTurn { stop } => self.stop_turn(view, own, stop),
+            Phase::Clear { .. } => self.clear(view, own),
+            Phase::AwaitEcho { pasted } => self.await_echo(view, own, pasted),
+            Phase::PressEnter { shown } => self.press_enter(view, own, shown),
             Phase::AwaitWitness { entered, rows, again } => {
                 self.await_witness(view, entered, rows, again)
             }
+            Phase::TakeBack { .. } => self.take_back(view, own),
         }
     }
 
-    fn check(&mut self, view: &AgentView, interrupt: bool) -> Next {
+    fn check(&mut self, view: &AgentView, own: &mut OwnMessages, interrupt: bool) -> Next {
         let now = view.now.steady;
         let client_echo = view.client_typed.map(|(at, _)| *at + CLIENT_ECHO);
         if let Some(echo) = client_echo.filter(|at| *at > now) {
             return wait(echo);
         }
         if interrupt && can_interrupt(view.situation()) {
-            return self.stop_turn(view, TurnStop::new(now, TURN_END, false));
+            return self.stop_turn(view, own, TurnStop::new(now, TURN_END, false));
         }
         self.phase = Phase::Check { interrupt: false };
         if let Some(refusal) = view.refusal() {
@@ -139,14 +143,11 @@ impl NudgeTask {
             return if now < redrawn { wait(redrawn) } else { rejected(Refusal::AgentBusy) };
         };
         if !composer.draft.is_empty() {
-            let is_own = |previous: &OwnMessage| view.is_own(composer, previous);
-            return match self.previous.as_ref().is_some_and(is_own) {
-                true => self.press_clear(view, 1),
-                false => rejected(Refusal::DraftInComposer),
-            };
+            return self.begin_clear(view, own);
         }
         match view.keys_for(&self.text) {
             Ok(keys) => {
+                own.pasted(&self.text, now);
                 self.phase = Phase::AwaitEcho { pasted: now };
                 Next::Step(Step::Type(Write::text(keys)))
             }
@@ -154,16 +155,20 @@ impl NudgeTask {
         }
     }
 
-    fn stop_turn(&mut self, view: &AgentView, mut stop: TurnStop) -> Next {
+    fn stop_turn(&mut self, view: &AgentView, own: &mut OwnMessages, mut stop: TurnStop) -> Next {
         let step = stop.step(view);
         self.phase = Phase::StopTurn { stop };
         match step {
-            StopStep::Press(key) => Next::Step(Step::Type(Write::bytes(key))),
+            StopStep::Press(key) => {
+                own.interrupted(view.now.steady);
+                self.previous = own.newest().cloned();
+                Next::Step(Step::Type(Write::bytes(key)))
+            }
             StopStep::Wait(until) => wait(until),
             StopStep::StillWorking => rejected(Refusal::AgentBusy),
             StopStep::Stopped | StopStep::NothingToStop => {
                 if takes_message(view.situation()) && view.reading.composer.is_some() {
-                    self.check(view, false)
+                    self.check(view, own, false)
                 } else if view.now.steady < stop.deadline() {
                     wait(stop.deadline())
                 } else {
@@ -173,27 +178,7 @@ impl NudgeTask {
         }
     }
 
-    fn press_clear(&mut self, view: &AgentView, presses: u32) -> Next {
-        self.phase = Phase::Clear { presses, last: view.now.steady };
-        let key = Bytes::from_static(view.driver.habits().clear_key);
-        Next::Step(Step::Type(Write::text(key)))
-    }
-
-    fn clear(&mut self, view: &AgentView, presses: u32, last: Instant) -> Next {
-        let composer = view.reading.composer.as_ref();
-        let is_empty = composer.is_some_and(|composer| composer.draft.is_empty());
-        if is_empty || view.refusal().is_some() {
-            self.check(view, false)
-        } else if view.now.steady < last + CLEAR_EFFECT {
-            wait(last + CLEAR_EFFECT)
-        } else if presses >= CLEAR_PRESSES {
-            rejected(Refusal::DraftInComposer)
-        } else {
-            self.press_clear(view, presses + 1)
-        }
-    }
-
-    fn await_echo(&mut self, view: &AgentView, pasted: Instant) -> Next {
+    fn await_echo(&mut self, view: &AgentView, own: &mut OwnMessages, pasted: Instant) -> Next {
         if let Some(refusal) = view.refusal() {
             return rejected(refusal);
         }
@@ -201,10 +186,10 @@ impl NudgeTask {
         if view.composer_holds(&self.text) && view.written {
             if self.previous.take().is_some_and(|previous| view.may_hide(&previous)) {
                 // Cleared and pasted again, the message is alone.
-                return self.press_clear(view, 1);
+                return self.begin_clear(view, own);
             }
             self.phase = Phase::PressEnter { shown: now };
-            return self.press_enter(view, now);
+            return self.press_enter(view, own, now);
         }
         // An interrupt can bring the previous message back just before the paste arrives. The
         // composer then holds both, and both are coop's.
@@ -212,9 +197,10 @@ impl NudgeTask {
         let both = previous.map(|previous| format!("{previous}{}", self.text));
         if both.is_some_and(|both| view.composer_holds(&both)) {
             self.previous = None;
-            return self.press_clear(view, 1);
+            return self.begin_clear(view, own);
         }
-        let deadline = (pasted + echo_timeout(self.text.len())).min(view.began + WHOLE);
+        let last = view.began + WHOLE - TAKE_BACK;
+        let deadline = (pasted + echo_timeout(self.text.len())).min(last);
         if now < deadline {
             return wait(deadline);
         }
@@ -222,13 +208,13 @@ impl NudgeTask {
         Next::Fail(Error::new(Code::Timeout, message))
     }
 
-    fn press_enter(&mut self, view: &AgentView, shown: Instant) -> Next {
+    fn press_enter(&mut self, view: &AgentView, own: &mut OwnMessages, shown: Instant) -> Next {
         if let Some(refusal) = view.refusal() {
             return rejected(refusal);
         }
         if !view.composer_holds(&self.text) {
             self.phase = Phase::AwaitEcho { pasted: shown };
-            return self.await_echo(view, shown);
+            return self.await_echo(view, own, shown);
         }
         let takes_enter = shown + view.driver.habits().enter_delay;
         if view.now.steady < takes_enter {
@@ -251,8 +237,7 @@ impl NudgeTask {
     ) -> Next {
         let now = view.now.steady;
         let in_composer = view.composer_holds(&self.text);
-        self.situation_seen(view.situation());
-        if self.witnessed || (self.turn_seen && view.written && !in_composer) {
+        if self.has_witness(view) {
             return Next::End(NudgeOutcome::Accepted);
         }
         let retry = entered + view.retry_after;
@@ -266,11 +251,20 @@ impl NudgeTask {
                 return Next::Step(Step::Type(Write::text(ENTER)));
             }
         }
-        let end = (retry + view.retry_after).min(view.began + WHOLE);
+        let last = if in_composer { WHOLE - TAKE_BACK } else { WHOLE };
+        let end = (retry + view.retry_after).min(view.began + last);
         if now >= end {
             return Next::End(self.outcome_without_witness(view));
         }
         wait(if again || now >= retry { end } else { retry.min(end) })
+    }
+
+    /// Whether the agent has received the message: a source reports its text, or it has left the
+    /// composer and a turn ran since.
+    fn has_witness(&mut self, view: &AgentView) -> bool {
+        self.situation_seen(view.situation());
+        let left_composer = view.written && !view.composer_holds(&self.text);
+        self.witnessed || (self.turn_seen && left_composer)
     }
 
     /// What is known of a submitted message that has no witness so far.
@@ -302,12 +296,16 @@ impl NudgeTask {
         states: States,
         output: &mut TaskOutput,
     ) {
+        if matches!(outcome, NudgeOutcome::Accepted | NudgeOutcome::Submitted) {
+            output.own_messages.submitted();
+        }
         let logged = self.caller.log(now, outcome, output);
         let seq = self.submitted.as_ref().map_or(logged, |submitted| submitted.seq);
         self.caller.reply(states, outcome, seq, output);
     }
 
     fn fail(&mut self, now: Now, error: &Error, output: &mut TaskOutput) {
+        let error = &output.own_messages.mark(error);
         if self.queued || !matches!(self.phase, Phase::Begin { .. }) {
             self.caller.log_failure(now, error, output);
         }
@@ -317,17 +315,9 @@ impl NudgeTask {
 
 impl Task for NudgeTask {
     fn step(&mut self, view: &AgentView, output: &mut TaskOutput) -> Step {
-        match self.next(view, output) {
-            Next::Step(step) => {
-                let stops_turn = matches!(self.phase, Phase::StopTurn { .. });
-                if matches!(step, Step::Type(_)) && !stops_turn {
-                    let (text, typed_at) = (self.text.clone(), view.now.steady);
-                    *output.last_message = Some(OwnMessage { text, typed_at, interrupted: false });
-                } else if let (Step::Type(_), Some(previous)) = (&step, &mut self.previous) {
-                    previous.interrupted = true;
-                }
-                step
-            }
+        let next = self.next(view, output.own_messages);
+        match self.before_end(view, output.own_messages, next) {
+            Next::Step(step) => step,
             Next::Submit => self.submit(view, output),
             Next::End(NudgeOutcome::Rejected(_)) if self.queued => {
                 self.phase = Phase::Begin { interrupt: false };
@@ -345,13 +335,13 @@ impl Task for NudgeTask {
     }
 
     fn situation_seen(&mut self, situation: &Situation) {
-        if let Phase::AwaitWitness { .. } = self.phase {
+        if self.submitted.is_some() {
             self.turn_seen |= matches!(situation, Situation::Working { .. } | Situation::Prompt(_));
         }
     }
 
     fn turn_started(&mut self, text: Option<&str>) {
-        if let (Phase::AwaitWitness { .. }, Some(text)) = (&self.phase, text) {
+        if let (Some(_), Some(text)) = (&self.submitted, text) {
             self.witnessed |= text.split_whitespace().eq(self.text.split_whitespace());
         }
     }

@@ -45,7 +45,10 @@ impl NudgeCaller {
         seq: EventSeq,
         output: &mut TaskOutput,
     ) {
-        let reply = NudgeReply { id: self.id.clone(), before, after, outcome, seq };
+        let left_in_composer = output.own_messages.may_be_left()
+            && matches!(outcome, NudgeOutcome::Unconfirmed | NudgeOutcome::Rejected(_));
+        let id = self.id.clone();
+        let reply = NudgeReply { id, before, after, outcome, seq, left_in_composer };
         let same_key = match (&self.idempotency_key, outcome) {
             (Some(key), NudgeOutcome::Rejected(_)) => output.keys.forget(key),
             (Some(key), _) => output.keys.keep(key, &reply),

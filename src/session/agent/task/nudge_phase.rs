@@ -2,9 +2,12 @@
 
 use std::time::Instant;
 
+use super::draft_deletion::DraftDeletion;
 use super::turn_stop::TurnStop;
 use crate::driver::agent::AgentState;
+use crate::error::Error;
 use crate::session::event::EventSeq;
+use crate::session::outcome::NudgeOutcome;
 
 #[derive(Debug)]
 pub(super) enum Phase {
@@ -17,9 +20,9 @@ pub(super) enum Phase {
     StopTurn {
         stop: TurnStop,
     },
+    /// A draft of coop's own is deleted before the message is pasted.
     Clear {
-        presses: u32,
-        last: Instant,
+        deletion: DraftDeletion,
     },
     AwaitEcho {
         pasted: Instant,
@@ -34,6 +37,18 @@ pub(super) enum Phase {
         rows: usize,
         again: bool,
     },
+    /// The message is not submitted, and is deleted before the nudge ends.
+    TakeBack {
+        deletion: DraftDeletion,
+        ending: Ending,
+    },
+}
+
+/// How a nudge ends.
+#[derive(Debug, Clone)]
+pub(super) enum Ending {
+    Outcome(NudgeOutcome),
+    Failure(Error),
 }
 
 /// Enter was pressed.
