@@ -47,6 +47,12 @@ test-grid:
 	tools/setup agents
 	COOP_TEST_GRID=1 cargo test --locked --test agents sizes
 
+# Fifty starts of gemini in a folder that it has never seen, in each of the three ways.
+.PHONY: test-starts
+test-starts:
+	tools/setup agents
+	COOP_TEST_STARTS=50 cargo test --locked --test agents before_its_trust_dialog
+
 # All tests of the agents, and writes the states that each test saw.
 .PHONY: journal
 journal:
