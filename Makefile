@@ -53,6 +53,14 @@ test-starts:
 	tools/setup agents
 	COOP_TEST_STARTS=50 cargo test --locked --test agents before_its_trust_dialog
 
+# Older versions of codex in a folder that was never trusted; each is 300 MB, in a temporary directory.
+.PHONY: test-codex-versions
+test-codex-versions:
+	for version in 0.152.0 0.157.1 0.161.0; do \
+	  dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; echo "codex $$version"; \
+	  npm install --prefix "$$dir" --no-audit --no-fund --loglevel=error "@openai/codex@$$version"; \
+	  PATH="$$dir/node_modules/.bin:$$PATH" cargo test --locked --test agents trust_is_given_by_grooming; rm -rf "$$dir"; done
+
 # All tests of the agents, and writes the states that each test saw.
 .PHONY: journal
 journal:

@@ -77,7 +77,7 @@ async fn output(session: &mut TestSession) -> Vec<u8> {
     let mut drawn = Vec::new();
     loop {
         let offset = drawn.len() as u64;
-        let request = v1::GetOutputRequest { offset, limit: Some(1 << 20), ..Default::default() };
+        let request = v1::GetOutputRequest { offset, limit: Some(1 << 20) };
         let part = within_deadline("the output", client.get_output(request)).await;
         let part = part.expect("the output").into_inner();
         if part.data.is_empty() {

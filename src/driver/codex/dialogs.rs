@@ -29,11 +29,14 @@ const fn setup(title: &'static str, footer: &'static str, subtype: &'static str)
     KnownDialog { title, footer, kind: PromptKind::Setup, subtype }
 }
 
+const fn trust(title: &'static str, footer: &'static str) -> KnownDialog {
+    KnownDialog { kind: PromptKind::Permission, ..setup(title, footer, "trust") }
+}
+
 const SETUP: &[KnownDialog] = &[
-    KnownDialog {
-        kind: PromptKind::Permission,
-        ..setup("Folder access", "enter continue · esc ", "trust")
-    },
+    trust("Folder access", "enter continue · esc "),
+    // Up to version 0.152.
+    trust("Do you trust the contents of", "Press enter to continue"),
     setup("Hooks need review", "enter confirm · esc skip", "hooks_review"),
     setup("Update available ·", "enter continue · esc skip", "update"),
     setup("Meet ", "enter/esc confirm · ", "model_migration"),
@@ -376,6 +379,7 @@ fn role(label: &str) -> Role {
         Role::AcceptAlways
     } else if starts(&[
         "Yes, proceed",
+        "Yes, continue",
         "Yes, implement this plan",
         "Yes, just this once",
         "Trust and continue",

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::announcements::{Announced, Announcements};
-use super::matching::{can_be, shows_input, summarises};
+use super::matching::{can_be, is_setup, shows_input, summarises};
 use super::prompt;
 use crate::driver::Habits;
 use crate::driver::agent::Tier;
@@ -312,7 +312,7 @@ impl DialogTracker {
     pub(super) fn repeats(&self, id: &PromptId) -> Option<Repeats> {
         let Shown { dialog, prompt, .. } = self.shown.as_ref()?;
         let prompt = prompt.as_ref().filter(|prompt| prompt.id == *id)?;
-        Some(if dialog.kind == PromptKind::Setup || dialog.subtype.is_some() {
+        Some(if is_setup(dialog) {
             Repeats::Never
         } else if prompt.announced.is_some() && !self.announced.has_like(dialog) {
             Repeats::Announced
@@ -324,6 +324,13 @@ impl DialogTracker {
     /// Whether a dialog is on screen, with a prompt or without.
     pub(super) fn on_screen(&self) -> bool {
         self.shown.is_some()
+    }
+
+    /// Whether a dialog is open or announced that can be in the middle of a turn. Setup dialogs are
+    /// not.
+    pub(super) fn is_within_turn(&self, now: Instant) -> bool {
+        let shown = self.shown.as_ref().map(|shown| !is_setup(&shown.dialog));
+        shown.unwrap_or_else(|| self.current(now).is_some())
     }
 
     /// Since when a turn must be running, because one of its tools asks.

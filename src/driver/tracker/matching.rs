@@ -2,11 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::driver::prompt::Ask;
+use crate::driver::prompt::{Ask, PromptKind};
 use crate::driver::screen_reading::Dialog;
 
 /// How many characters of an input are searched for: a longer text may be wrapped or cut off.
 const EXCERPT_CHARS: usize = 24;
+
+/// Whether the agent is being set up, so that the dialog is not in the middle of a turn.
+pub(super) fn is_setup(dialog: &Dialog) -> bool {
+    dialog.kind == PromptKind::Setup || dialog.subtype.is_some()
+}
 
 /// Whether an announced dialog can be the one on screen.
 pub(super) fn can_be(ask: &Ask, dialog: &Dialog) -> bool {

@@ -205,9 +205,7 @@ impl Tracker {
         }
         if let Some(turn) = turn {
             // A title also stops spinning when a dialog opens, which does not end the turn.
-            let at_dialog = vague_end
-                && tier == Tier::Terminal
-                && (self.dialogs.on_screen() || self.dialogs.current(now).is_some());
+            let at_dialog = vague_end && tier == Tier::Terminal && self.dialogs.is_within_turn(now);
             let claim = TurnClaim { turn, tier, cause, at };
             if starts && self.turn.missed(at) {
                 let shown_until = now + MISSED_TURN_DISPLAY;

@@ -188,6 +188,23 @@ fn an_agent_that_was_just_trusted_may_start_again() {
     }
 }
 
+/// An agent can start its servers behind the trust dialog, and its title comes to rest there.
+#[test]
+fn a_title_that_comes_to_rest_behind_a_setup_dialog_counts() {
+    let mut harness = starting(FirstIdle::Composer);
+    let trust = dialog(PromptKind::Permission, Some("trust"), "Trust?");
+    harness.evidence(Tier::Terminal, Claim::Working).pass(1000, &trust);
+    harness.evidence(Tier::Terminal, Claim::NotWorking).pass(50, &trust);
+    harness.pass(1000, &composer());
+    assert_eq!(harness.state(), AgentState::Idle);
+
+    let mut harness = Harness::working();
+    harness.after(1000).evidence(Tier::Terminal, Claim::Working).pass(1000, &permission("rm"));
+    harness.evidence(Tier::Terminal, Claim::NotWorking).pass(1000, &permission("rm"));
+    harness.pass(200, &busy());
+    assert_eq!(harness.state(), AgentState::Working, "a tool's dialog is in the middle of a turn");
+}
+
 #[test]
 fn an_agent_without_a_start_hook_is_idle_on_a_quiet_screen() {
     let mut harness = starting(FirstIdle::Quiet);
