@@ -107,13 +107,22 @@ impl SessionLoop {
 
     async fn next_input(&mut self) -> Input {
         let deadline = self.actor.deadline();
-        tokio::select! {
-            command = self.commands.recv() => {
-                Input::Command(command.unwrap_or_else(shut_down_without_callers))
+        let Self { actor, commands, backend, signals, .. } = self;
+        let typed = actor.next_write();
+        let others = async {
+            tokio::select! {
+                command = commands.recv() => {
+                    Input::Command(command.unwrap_or_else(shut_down_without_callers))
+                }
+                input = backend.next(typed) => input,
+                () = until(deadline) => Input::Tick,
             }
-            input = self.backend.next(self.actor.next_write()) => input,
-            input = self.signals.next() => input,
-            () = until(deadline) => Input::Tick,
+        };
+        // The caller of a signal gets its reply before the exit that the signal causes.
+        tokio::select! {
+            biased;
+            input = signals.next() => input,
+            input = others => input,
         }
     }
 
