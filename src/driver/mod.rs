@@ -119,6 +119,18 @@ pub trait Operate {
     /// Whether the composer holds exactly what was pasted.
     fn holds(&self, composer: &Composer, pasted: &str) -> bool;
 
+    /// Whether the composer holds exactly two texts, one pasted after the other. Agents show a long
+    /// paste as a label in brackets.
+    fn holds_both(&self, composer: &Composer, first: &str, second: &str) -> bool {
+        let part = |draft: &str, cut: bool| Composer { draft: draft.to_owned(), cut, ..*composer };
+        self.holds(composer, &format!("{first}{second}"))
+            || composer.draft.match_indices('[').any(|(at, _)| {
+                let (before, label) = composer.draft.split_at(at);
+                self.holds(&part(label, false), second)
+                    && self.holds(&part(before, composer.cut), first)
+            })
+    }
+
     /// Whether the composer holds only a part of what was pasted.
     fn holds_part(&self, composer: &Composer, pasted: &str) -> bool {
         draft::shows_part(&composer.draft, pasted)

@@ -68,3 +68,16 @@ fn a_missing_space_or_a_wrong_count_is_not_recognised() {
     assert!(!holds(&composer("[Pasted text #1 +3 lines] and more"), "a\nb\nc\nd"));
     assert!(!holds(&composer("[Pasted text #1]"), "a\nb"));
 }
+
+/// An interrupt brings a message back, and the next one is pasted after it.
+#[test]
+fn two_messages_are_recognised_one_after_the_other() {
+    use crate::driver::Operate as _;
+    let driver = crate::driver::claude::Claude;
+    let long = "word ".repeat(100);
+    let composer = |draft: &str| Composer { draft: draft.to_owned(), rows: 1, cut: false };
+    assert!(driver.holds_both(&composer("#hold it[Pasted text #2]"), "#hold it", &long));
+    assert!(driver.holds_both(&composer("firstsecond"), "first", "second"));
+    assert!(!driver.holds_both(&composer("mine[Pasted text #2]"), "#hold it", &long));
+    assert!(!driver.holds_both(&composer("#hold it[Pasted text #2] mine"), "#hold it", &long));
+}

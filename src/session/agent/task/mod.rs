@@ -136,6 +136,12 @@ impl AgentView<'_> {
         let composer = self.reading.composer.as_ref();
         composer.is_some_and(|composer| self.driver.holds(composer, text))
     }
+
+    /// Whether the composer holds exactly these texts, one after the other.
+    fn composer_holds_both(&self, first: &str, second: &str) -> bool {
+        let composer = self.reading.composer.as_ref();
+        composer.is_some_and(|composer| self.driver.holds_both(composer, first, second))
+    }
 }
 
 /// Where a task logs and replies.

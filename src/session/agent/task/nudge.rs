@@ -193,9 +193,8 @@ impl NudgeTask {
         }
         // An interrupt can bring the previous message back just before the paste arrives. The
         // composer then holds both, and both are coop's.
-        let previous = self.previous.as_ref().map(|previous| previous.text.as_str());
-        let both = previous.map(|previous| format!("{previous}{}", self.text));
-        if both.is_some_and(|both| view.composer_holds(&both)) {
+        let previous = self.previous.as_ref();
+        if previous.is_some_and(|previous| view.composer_holds_both(&previous.text, &self.text)) {
             self.previous = None;
             return self.begin_clear(view, own);
         }

@@ -161,9 +161,11 @@ impl OwnMessages {
         let brought_back = self.interrupted_at.is_some_and(|at| at + BRINGS_BACK > newest.typed_at);
         let alone = typed.only_here && !brought_back;
         let before = self.before.as_ref().map(|before| before.text.as_str());
+        let holds_both = |before: &str| {
+            driver.holds_both(composer, before, &newest.text) && !(composer.cut && client_typed)
+        };
         holds(&newest.text)
-            || before
-                .is_some_and(|before| holds(before) || holds(&format!("{before}{}", newest.text)))
+            || before.is_some_and(|before| holds(before) || holds_both(before))
             || left && (alone || driver.holds_part(composer, &newest.text))
     }
 }
