@@ -15,6 +15,10 @@ PROFILE ?= dev
 SECONDS ?= 20
 TARGET ?=
 
+# Settings of `make test-walk`: how many steps, and the number that decides on them.
+STEPS ?= 500
+SEED ?= 1
+
 # The tests of `make sanitize`; all by default.
 FILTER ?=
 
@@ -60,6 +64,12 @@ test-codex-versions:
 	  dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; echo "codex $$version"; \
 	  npm install --prefix "$$dir" --no-audit --no-fund --loglevel=error "@openai/codex@$$version"; \
 	  PATH="$$dir/node_modules/.bin:$$PATH" cargo test --locked --test agents trust_is_given_by_grooming; rm -rf "$$dir"; done
+
+# A long random walk with each real agent. A failure names its seed, which repeats the walk.
+.PHONY: test-walk
+test-walk:
+	tools/setup agents
+	COOP_TEST_WALK="$(STEPS) $(SEED)" cargo test --locked --test agents walk
 
 # All tests of the agents, and writes the states that each test saw.
 .PHONY: journal

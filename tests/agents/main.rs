@@ -30,4 +30,5 @@ mod resume;
 mod scenario;
 mod sizes;
 mod usage;
+mod walk;
 mod without_hooks;

@@ -36,7 +36,7 @@ fn messages(tricky: &[&str]) -> Vec<String> {
 }
 
 /// A message without the characters that coop adds around it.
-fn trimmed(text: &str) -> &str {
+pub fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{2060}')
 }
 

@@ -203,6 +203,11 @@ impl Drop for FakeModel {
     }
 }
 
+/// Claude adds a line break to an interrupted message when it repeats it.
+fn same(old: &str, new: &str) -> bool {
+    old.trim_end() == new.trim_end()
+}
+
 /// A message counts when it is new in its conversation, and when a request repeats it although the
 /// previous one did not fail.
 pub fn arrivals(requests: &[Request]) -> Vec<String> {
@@ -213,7 +218,7 @@ pub fn arrivals(requests: &[Request]) -> Vec<String> {
         let (before, previous) =
             known.insert(first, (&parsed.messages, *outcome)).unwrap_or((&[], Outcome::Answered));
         let common =
-            before.iter().zip(&parsed.messages).take_while(|(old, new)| old == new).count();
+            before.iter().zip(&parsed.messages).take_while(|(old, new)| same(old, new)).count();
         let fresh = &parsed.messages[common..];
         match parsed.messages.last() {
             Some(last) if fresh.is_empty() && parsed.rounds == 0 && previous != Outcome::Failed => {
@@ -261,6 +266,13 @@ mod tests {
             turn(&["a", "a"], 0, Outcome::Answered),
         ];
         assert_eq!(arrivals(&requests), ["a", "a", "a"]);
+    }
+
+    #[test]
+    fn a_line_break_at_the_end_makes_no_other_message() {
+        let requests =
+            [turn(&["a", "b"], 0, Outcome::HungUp), turn(&["a", "b\n", "c"], 0, Outcome::Answered)];
+        assert_eq!(arrivals(&requests), ["a", "b", "c"]);
     }
 
     #[test]
