@@ -51,12 +51,6 @@ test-grid:
 	tools/setup agents
 	COOP_TEST_GRID=1 cargo test --locked --test agents sizes
 
-# Fifty starts of gemini in a folder that it has never seen, in each of the three ways.
-.PHONY: test-starts
-test-starts:
-	tools/setup agents
-	COOP_TEST_STARTS=50 cargo test --locked --test agents before_its_trust_dialog
-
 # Older versions of codex in a folder that was never trusted; each is 300 MB, in a temporary directory.
 .PHONY: test-codex-versions
 test-codex-versions:

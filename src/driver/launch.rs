@@ -121,19 +121,6 @@ pub struct LaunchPlan {
     pub evidence_sources: EvidenceSources,
     /// Why the agent will not call hooks, if it will not.
     pub hooks_unavailable: Option<String>,
-    pub first_idle: FirstIdle,
-}
-
-/// What the first idle state of a child waits for, beside a source that reports it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FirstIdle {
-    /// The composer, which the agent shows only after every dialog of its start.
-    #[default]
-    Composer,
-    /// The hook that the agent calls when it has started.
-    StartHook,
-    /// A screen that does not change, because no hook is called and a dialog may still come.
-    Quiet,
 }
 
 /// A directory with fixed content that several sessions share. It exists while any of them runs.

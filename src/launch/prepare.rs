@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::shared_dir::SharedDir;
 use super::{Conversation, abandoned};
 use crate::driver::launch::{
-    EvidenceSources, FirstIdle, Groom, LaunchPlan, LaunchRequest, SharedDirSpec, Version,
+    EvidenceSources, Groom, LaunchPlan, LaunchRequest, SharedDirSpec, Version,
 };
 use crate::driver::{self, Driver};
 use crate::pty::{Launch, LaunchError, Probe, Reaper};
@@ -55,15 +55,13 @@ pub(crate) struct PreparedLaunch {
     pub(crate) prints_json: bool,
     /// Why the agent's hooks will not reach coop, if they will not.
     pub(crate) hooks_unavailable: Option<String>,
-    pub(crate) first_idle: FirstIdle,
 }
 
 impl PreparedLaunch {
     /// The launch of a program that no driver knows.
     pub(super) fn unchanged(launch: Launch) -> Self {
         let (log, registry, prints_json) = (None, None, false);
-        let (hooks_unavailable, first_idle) = (None, FirstIdle::default());
-        Self { launch, log, registry, prints_json, hooks_unavailable, first_idle }
+        Self { launch, log, registry, prints_json, hooks_unavailable: None }
     }
 }
 
@@ -99,15 +97,8 @@ impl Preparer {
             Groom::Auto | Groom::Manual => self.version(&launch).await,
             Groom::Pristine => None,
         };
-        let LaunchPlan {
-            args,
-            env,
-            files,
-            shared_dir,
-            evidence_sources,
-            mut hooks_unavailable,
-            first_idle,
-        } = self.plan(&launch, conversation, version)?;
+        let LaunchPlan { args, env, files, shared_dir, evidence_sources, mut hooks_unavailable } =
+            self.plan(&launch, conversation, version)?;
         for (path, text) in files {
             self.reaper.remove_at_end(&path).await;
             self.write(&path, &text)
@@ -133,7 +124,7 @@ impl Preparer {
         // In a conversation that continues, lines that are already there are about the past.
         let from = if conversation.is_some() { ReadFrom::End } else { ReadFrom::Start };
         let log = log.map(|location| LogTarget::find(location, from));
-        Ok(PreparedLaunch { launch, log, registry, prints_json, hooks_unavailable, first_idle })
+        Ok(PreparedLaunch { launch, log, registry, prints_json, hooks_unavailable })
     }
 
     fn plan(

@@ -7,7 +7,6 @@
 mod command;
 mod extension;
 mod settings;
-mod trust;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +19,7 @@ use serde_json::Value;
 
 use crate::driver::launch::command::Command;
 use crate::driver::launch::{
-    EvidenceSources, FirstIdle, Groom, LaunchPlan, LaunchRequest, LogLocation, Version,
+    EvidenceSources, Groom, LaunchPlan, LaunchRequest, LogLocation, Version,
 };
 
 /// The first version that is known to take an id for a new conversation.
@@ -35,9 +34,6 @@ const NO_CONVERSATION: [&str; 6] =
 pub(super) fn plan(request: &LaunchRequest) -> Result<LaunchPlan, String> {
     let mut command = Command::read(&command::SYNTAX, request.program, request.args);
     let evidence_sources = evidence_sources(request, &command);
-    // Gemini shows its composer for a moment before it asks whether it may trust the folder.
-    let asks_nothing = evidence_sources.stdout || trust::is_known(request, &command);
-    let without_hook = if asks_nothing { FirstIdle::Composer } else { FirstIdle::Quiet };
     match request.groom {
         Groom::Pristine => {
             let hooks_unavailable = Some("the command is run as it was given".to_owned());
@@ -45,7 +41,6 @@ pub(super) fn plan(request: &LaunchRequest) -> Result<LaunchPlan, String> {
                 args: request.args.to_vec(),
                 evidence_sources,
                 hooks_unavailable,
-                first_idle: without_hook,
                 ..LaunchPlan::default()
             })
         }
@@ -63,18 +58,8 @@ pub(super) fn plan(request: &LaunchRequest) -> Result<LaunchPlan, String> {
             let files = settings::merged(request, &mut env)?;
             let shared_dir = home(request).map(|home| extension::shared_dir(&home));
             let hooks_unavailable = hooks_unavailable(request, &command);
-            let first_idle =
-                if hooks_unavailable.is_none() { FirstIdle::StartHook } else { without_hook };
             let args = with_conversation(request, &mut command);
-            Ok(LaunchPlan {
-                args,
-                env,
-                files,
-                shared_dir,
-                evidence_sources,
-                hooks_unavailable,
-                first_idle,
-            })
+            Ok(LaunchPlan { args, env, files, shared_dir, evidence_sources, hooks_unavailable })
         }
     }
 }

@@ -32,9 +32,6 @@ static HABITS: Habits = Habits {
     enter_delay: Duration::from_millis(150),
     // A dialog takes keys once it is drawn; their effect follows a moment later.
     dialog_key_delay: Duration::from_millis(100),
-    // After its start hook Gemini draws the conversation that it continues, and meanwhile it has
-    // been observed to lose a paste.
-    first_idle_hold: Duration::from_secs(1),
     // The title shows when a turn is done; before that, Gemini has been observed to lose a paste.
     turn_end_delay: Duration::from_secs(2),
     // The composer shows the same hint while a turn runs.

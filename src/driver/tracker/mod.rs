@@ -8,7 +8,6 @@
 mod announcements;
 mod dialogs;
 mod explain;
-mod first_idle;
 mod matching;
 mod presence;
 pub(in crate::driver) mod prompt;
@@ -26,14 +25,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::dialogs::{DialogTracker, Repeats};
-use self::first_idle::StartScreen;
 use self::screen::{IdleReadings, UnrecognisedScreen};
 use self::turn::{Turn, TurnClaim, TurnState};
 use self::verdict::{UNRECOGNISED_TIMEOUT, claimed_state};
 use super::Habits;
 use super::agent::{AgentState, Situation, Tier};
 use super::evidence::{Claim, Evidence};
-use super::launch::FirstIdle;
 use super::presence::Presence;
 use super::prompt::{Ask, PromptId, PromptKind};
 use super::screen_reading::ScreenReading;
@@ -58,7 +55,6 @@ pub(crate) struct Tracker {
     busy_drawn_late: bool,
     /// The agent has been idle before.
     was_idle: bool,
-    start_screen: StartScreen,
     unrecognised: Option<UnrecognisedScreen>,
     missed_turn: Option<MissedTurn>,
     presence: Presence,
@@ -100,7 +96,6 @@ impl Tracker {
             grace_ends: None,
             busy_drawn_late: false,
             was_idle: false,
-            start_screen: StartScreen::new(now, FirstIdle::default()),
             unrecognised: Some(UnrecognisedScreen { since: now, option_list: false }),
             missed_turn: None,
             presence: Presence::default(),
@@ -284,7 +279,8 @@ impl Tracker {
             .reported_dialog
             .as_ref()
             .and_then(|dialog| self.trusted_at(dialog.since, UNRECOGNISED_TIMEOUT));
-        let first_idle = Some(self.first_idle_at(claim)).filter(|at| !self.was_idle && *at > now);
+        let first_idle =
+            Some(claim.at + self.habits.first_idle_hold).filter(|at| !self.was_idle && *at > now);
         [
             self.turn.deadline(),
             self.dialogs.deadline(now),

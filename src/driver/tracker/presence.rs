@@ -52,7 +52,6 @@ impl Tracker {
         self.grace_ends = None;
         self.busy_drawn_late = false;
         self.was_idle = false;
-        self.start_screen = self.start_screen.again(now);
         self.unrecognised = Some(UnrecognisedScreen { since: now, option_list: false });
         self.missed_turn = None;
     }

@@ -52,7 +52,6 @@ impl Tracker {
         }
         let became_busy = reading.busy && !self.reading.busy;
         let new_error = reading.failed.clone().filter(|_| reading.failed != self.reading.failed);
-        self.start_screen.update(now, &self.reading, &reading);
         self.reading = reading;
         let reported =
             self.reported_dialog.as_ref().is_some_and(|dialog| dialog.tier.is_terminal());

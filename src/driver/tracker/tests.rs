@@ -138,60 +138,12 @@ fn overloaded() -> ApiError {
     ApiError { category: ErrorCategory::ServerError, detail: "529".to_owned() }
 }
 
-fn starting(wait: FirstIdle) -> Harness {
-    let mut harness = Harness::new();
-    let habits = Habits { idle_screen_is_certain: false, ..HABITS };
-    let tracker = Tracker::new(harness.now, habits, GRACE, "7-1".to_owned());
-    harness.tracker = tracker.with_first_idle(harness.now, wait);
-    harness
-}
-
-/// An agent can show its composer for a moment before its trust dialog.
-#[test]
-fn an_agent_with_a_start_hook_is_idle_once_the_hook_was_heard() {
-    let mut harness = starting(FirstIdle::StartHook);
-    harness.evidence(Tier::Terminal, Claim::TurnEnded).pass(4900, &composer());
-    assert_eq!(harness.state(), AgentState::Starting);
-    harness.evidence(Tier::Hooks, Claim::NotWorking).pass(1000, &composer());
-    assert_eq!(harness.state(), AgentState::Idle);
-
-    let mut without = starting(FirstIdle::StartHook);
-    without.evidence(Tier::Terminal, Claim::TurnEnded).after(20_000);
-    without.pass(4900, &composer());
-    assert_eq!(without.state(), AgentState::Starting);
-    without.pass(200, &composer());
-    assert_eq!(without.state(), AgentState::Idle, "the hook does not come");
-    // Later turns do not wait.
-    without.evidence(Tier::Terminal, Claim::Working).pass(100, &busy());
-    without.after(1000).evidence(Tier::Terminal, Claim::TurnEnded).screen(&composer());
-    assert_eq!(without.state(), AgentState::Idle);
-}
-
-/// Some agents call their start hook after the answer, and then start again.
-#[test]
-fn an_agent_that_was_just_trusted_may_start_again() {
-    for wait in [FirstIdle::StartHook, FirstIdle::Quiet] {
-        let mut harness = starting(wait);
-        let mut trust = permission("Trust?");
-        trust.dialog.as_mut().expect("a dialog").subtype = Some("trust");
-        harness.tracker.set_presence(harness.now, Presence::Foreground);
-        harness.evidence(Tier::Terminal, Claim::TurnEnded).pass(1000, &trust);
-        assert_eq!(harness.state(), AgentState::Prompt);
-        harness.pass(100, &composer()).evidence(Tier::Hooks, Claim::NotWorking);
-        harness.pass(4000, &composer());
-        assert_eq!(harness.state(), AgentState::Starting);
-        let mut restarted = harness;
-        restarted.tracker.set_presence(restarted.now, Presence::Gone);
-        restarted.tracker.set_presence(restarted.now, Presence::Foreground);
-        restarted.evidence(Tier::Hooks, Claim::NotWorking).pass(2100, &composer());
-        assert_eq!(restarted.state(), AgentState::Idle);
-    }
-}
-
 /// An agent can start its servers behind the trust dialog, and its title comes to rest there.
 #[test]
 fn a_title_that_comes_to_rest_behind_a_setup_dialog_counts() {
-    let mut harness = starting(FirstIdle::Composer);
+    let mut harness = Harness::new();
+    let habits = Habits { idle_screen_is_certain: false, ..HABITS };
+    harness.tracker = Tracker::new(harness.now, habits, GRACE, "7-1".to_owned());
     let trust = dialog(PromptKind::Permission, Some("trust"), "Trust?");
     harness.evidence(Tier::Terminal, Claim::Working).pass(1000, &trust);
     harness.evidence(Tier::Terminal, Claim::NotWorking).pass(50, &trust);
@@ -203,17 +155,6 @@ fn a_title_that_comes_to_rest_behind_a_setup_dialog_counts() {
     harness.evidence(Tier::Terminal, Claim::NotWorking).pass(1000, &permission("rm"));
     harness.pass(200, &busy());
     assert_eq!(harness.state(), AgentState::Working, "a tool's dialog is in the middle of a turn");
-}
-
-#[test]
-fn an_agent_without_a_start_hook_is_idle_on_a_quiet_screen() {
-    let mut harness = starting(FirstIdle::Quiet);
-    harness.evidence(Tier::Terminal, Claim::TurnEnded).pass(1900, &composer());
-    assert_eq!(harness.state(), AgentState::Starting);
-    harness.pass(100, &ScreenReading::default()).pass(1900, &composer());
-    assert_eq!(harness.state(), AgentState::Starting, "the screen has changed");
-    harness.pass(200, &composer());
-    assert_eq!(harness.state(), AgentState::Idle);
 }
 
 #[test]

@@ -108,7 +108,8 @@ impl Tracker {
         let shown = reading.composer.is_some() && !reading.busy && !self.dialogs.on_screen();
         let nothing_recognised = !reading.option_list
             && self.idle_without_composer_at(claim).is_some_and(|at| at <= now);
-        let held_long_enough = self.was_idle || self.first_idle_at(claim) <= now;
+        let held_long_enough =
+            self.was_idle || now.duration_since(claim.at) >= self.habits.first_idle_hold;
         (shown || nothing_recognised) && held_long_enough
     }
 

@@ -35,7 +35,7 @@ use super::typist::Typist;
 use crate::driver::Driver;
 use crate::driver::agent::{AgentState, Tier};
 use crate::driver::evidence::{Claim, Evidence, Fact, Finding};
-use crate::driver::launch::{FirstIdle, Groom};
+use crate::driver::launch::Groom;
 use crate::driver::presence::Presence;
 use crate::driver::prompt::PromptId;
 use crate::driver::tracker::Tracker;
@@ -114,7 +114,6 @@ pub(crate) struct AgentStart {
     pub hooks_unavailable: Option<String>,
     /// Every key for the terminal passes through coop.
     pub only_here: bool,
-    pub first_idle: FirstIdle,
 }
 
 impl AgentSession {
@@ -129,8 +128,7 @@ impl AgentSession {
     ) -> Self {
         let habits = *driver.habits();
         Self {
-            tracker: Tracker::new(now.steady, habits, profile.grace, format!("{id_prefix}-p"))
-                .with_first_idle(now.steady, start.first_idle),
+            tracker: Tracker::new(now.steady, habits, profile.grace, format!("{id_prefix}-p")),
             driver,
             profile,
             command,

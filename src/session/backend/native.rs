@@ -161,19 +161,12 @@ impl NativeBackend {
     fn progressed(&mut self, progress: Progress) -> Option<Input> {
         match progress {
             Progress::Prepared(prepared) => {
-                let PreparedLaunch {
-                    launch,
-                    log,
-                    registry,
-                    prints_json,
-                    hooks_unavailable,
-                    first_idle,
-                } = prepared;
+                let PreparedLaunch { launch, log, registry, prints_json, hooks_unavailable } =
+                    prepared;
                 if let Some(agent_io) = &mut self.agent_io {
                     agent_io.before_start(log, registry.is_some());
                 }
-                let only_here = true;
-                let agent = AgentStart { prints_json, hooks_unavailable, only_here, first_idle };
+                let agent = AgentStart { prints_json, hooks_unavailable, only_here: true };
                 let spawned = self.launcher.spawn(launch);
                 self.start = Some(Start::Spawn { spawned, registry, agent });
                 None

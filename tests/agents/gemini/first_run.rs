@@ -3,7 +3,7 @@
 
 use coop_client::v1;
 
-use crate::harness::{Load, Setup, TestSession};
+use crate::harness::{Setup, TestSession};
 
 /// Only settings that stop its own network traffic; it runs in two processes, as by default.
 fn unconfigured() -> Setup {
@@ -76,48 +76,4 @@ async fn hooks_work_after_the_restart() {
         votes.iter().any(|vote| vote.tier == "hooks" && vote.cause == "hook:AfterAgent"),
         "{votes:?}"
     );
-}
-
-/// How often each start is repeated; `make test-starts` repeats it fifty times.
-fn repetitions() -> usize {
-    let wanted = std::env::var("COOP_TEST_STARTS").ok();
-    wanted.map_or(2, |count| count.parse().expect("a number"))
-}
-
-/// Gemini shows its composer, with its title at rest, before it asks whether to trust the folder.
-async fn is_never_idle_before_its_trust_dialog(groom: &str) {
-    let _load = Load::of_all_processors();
-    for start in 0..repetitions() {
-        let setup = Setup::gemini()
-            .env("GEMINI_CLI_TRUST_WORKSPACE", "")
-            .env("GEMINI_CLI_NO_RELAUNCH", "")
-            .coop(&["--groom", groom]);
-        let Some(mut session) = setup.start().await else { return };
-        if groom == "auto" {
-            session.wait_state("idle").await;
-            assert!(session.states().iter().any(|state| state == "prompt"), "start {start}");
-            session.round_trip("trusted by grooming").await;
-        } else {
-            session.wait_prompt_of("trust").await;
-        }
-        let states = session.states();
-        let asked = states.iter().position(|state| state == "prompt").expect("it was asked");
-        let idle = states[..asked].iter().any(|state| state == "idle");
-        assert!(!idle, "start {start} with {groom}: {states:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_groomed_gemini_is_never_idle_before_its_trust_dialog() {
-    is_never_idle_before_its_trust_dialog("auto").await;
-}
-
-#[tokio::test]
-async fn gemini_is_never_idle_before_its_trust_dialog() {
-    is_never_idle_before_its_trust_dialog("manual").await;
-}
-
-#[tokio::test]
-async fn gemini_without_hooks_is_never_idle_before_its_trust_dialog() {
-    is_never_idle_before_its_trust_dialog("pristine").await;
 }

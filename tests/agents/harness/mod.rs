@@ -5,7 +5,6 @@ mod agent_config;
 mod client;
 mod coop_process;
 mod journal;
-mod load;
 mod namespace;
 mod process_tree;
 mod report;
@@ -24,7 +23,6 @@ use agent_config::Agent;
 use coop_process::{CoopProcess, Sandbox};
 
 pub use client::error_code;
-pub use load::Load;
 pub use setup::Setup;
 
 /// Longer than anything in a test takes.

@@ -94,38 +94,6 @@ fn a_pristine_command_is_unchanged_and_its_log_is_still_found() {
 }
 
 #[test]
-fn the_first_idle_state_waits_for_the_hook_or_for_what_is_known_of_the_folder() {
-    let first_idle = |launch: LaunchCase| launch.plan().unwrap().first_idle;
-    assert_eq!(first_idle(given(&[])), FirstIdle::StartHook);
-    assert_eq!(first_idle(given(&["--extensions", "other"])), FirstIdle::Quiet);
-    let pristine = |args: &[&str]| LaunchCase { groom: Groom::Pristine, ..given(args) };
-    assert_eq!(first_idle(pristine(&[])), FirstIdle::Quiet);
-    assert_eq!(first_idle(pristine(&["--skip-trust"])), FirstIdle::Composer);
-    let mut trusting = pristine(&[]);
-    trusting.env.insert("GEMINI_CLI_TRUST_WORKSPACE".into(), "true".into());
-    assert_eq!(first_idle(trusting), FirstIdle::Composer);
-    for (file, text, wanted) in [
-        ("trustedFolders.json", r#"{"/work": "TRUST_FOLDER"}"#, FirstIdle::Composer),
-        ("trustedFolders.json", r#"{"/": "TRUST_FOLDER"}"#, FirstIdle::Composer),
-        ("trustedFolders.json", r#"{"/other": "TRUST_PARENT"}"#, FirstIdle::Composer),
-        ("trustedFolders.json", r#"{"/work": "DO_NOT_TRUST"}"#, FirstIdle::Composer),
-        ("trustedFolders.json", r#"{"/": "DO_NOT_TRUST"}"#, FirstIdle::Quiet),
-        ("trustedFolders.json", r#"{"/work/deep": "TRUST_FOLDER"}"#, FirstIdle::Quiet),
-        ("trustedFolders.json", "{", FirstIdle::Quiet),
-        (
-            "settings.json",
-            r#"{"security": {"folderTrust": {"enabled": false}}}"#,
-            FirstIdle::Composer,
-        ),
-        ("settings.json", r#"{"security": {"folderTrust": {"enabled": true}}}"#, FirstIdle::Quiet),
-    ] {
-        let mut launch = pristine(&[]);
-        launch.files.insert(Path::new("/home/dev/.gemini").join(file), text);
-        assert_eq!(first_idle(launch), wanted, "{text}");
-    }
-}
-
-#[test]
 fn a_command_that_names_a_conversation_or_starts_none_is_unchanged() {
     for args in [
         &["--session-id", "mine"][..],
